@@ -1,0 +1,23 @@
+// Exit codes, and the one way a command stops with a message instead of a result.
+
+export const exits = {
+  ok: 0,
+  findings: 1,
+  usage: 2,
+  defect: 3,
+  notFound: 5,
+} as const;
+
+/** A message for the user and the code to leave with. Never about a defect of ours. */
+export class ExitError extends Error {
+  override readonly name = "ExitError";
+  readonly code: number;
+
+  constructor(message: string, code: number) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** One clause with the value in backquotes, then the remedy. */
+export const usageError = (message: string): ExitError => new ExitError(message, exits.usage);

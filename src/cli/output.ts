@@ -1,0 +1,41 @@
+// Data goes to stdout, everything else to stderr. Colour only where a person looks.
+
+import { writeSync } from "node:fs";
+
+/** Data. Written at once, so that nothing is lost when the process leaves. */
+export function write(text: string): void {
+  writeAll(1, text);
+}
+
+/** Progress, remarks and errors. */
+export function note(text: string): void {
+  writeAll(2, text.endsWith("\n") ? text : `${text}\n`);
+}
+
+export type ColorChoice = "auto" | "always" | "never";
+
+/** The flag wins, then FORCE_COLOR and NO_COLOR, then whether `stream` is a terminal that knows colour. */
+export function useColor(choice: ColorChoice, stream: NodeJS.WriteStream = process.stdout): boolean {
+  if (choice !== "auto") return choice === "always";
+  const { FORCE_COLOR: force, NO_COLOR: none, TERM: term } = process.env;
+  if (force !== undefined && force !== "" && force !== "0") return true;
+  if (none !== undefined && none !== "") return false;
+  return stream.isTTY && term !== "dumb";
+}
+
+function writeAll(fd: 1 | 2, text: string): void {
+  const bytes = Buffer.from(text, "utf8");
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(fd, bytes, written);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // The reader went away (`packloop check | head`): what it wanted, it has.
+      if (code === "EPIPE") process.exit(0);
+      // A pipe that is full for the moment; try again.
+      if (code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}

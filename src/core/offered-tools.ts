@@ -1,0 +1,92 @@
+// The tools a model is offered in a state: what its prompt lists, and the two reserved ones (S17, S41).
+
+import { get, type Json, type JsonObject } from "../base/json.ts";
+import type { AgentSpec, Program, PromptSpec } from "./program.ts";
+import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
+
+export interface OfferedTool {
+  readonly name: string;
+  /** `host`: the pack does not say what it is; whoever runs the pack must bind it. */
+  readonly kind: "pack" | "agent" | "host" | "workflow";
+  readonly description: string;
+  readonly parameters: JsonObject;
+}
+
+interface ToolsRequest {
+  readonly prompt: string;
+  /** No state, no reserved tools: a pack without workflow has nothing to move. */
+  readonly state: string | null;
+}
+
+export function offeredTools(program: Program, { prompt, state }: ToolsRequest): readonly OfferedTool[] {
+  const names = ownOf(program.prompts, prompt)?.tools ?? [];
+  const listed = names.map((name) => packTool(program, name) ?? agentTool(program, name) ?? hostTool(name));
+  return [...listed, ...reservedTools(program, state)];
+}
+
+function packTool(program: Program, name: string): OfferedTool | undefined {
+  const tool = ownOf(program.tools, name);
+  return tool && { name, kind: "pack", description: tool.description, parameters: tool.parameters };
+}
+
+/** A member by its key, or by the name the reference runtime gives it. */
+function agentTool(program: Program, name: string): OfferedTool | undefined {
+  const members = program.agents?.members ?? {};
+  const key = Object.hasOwn(members, name) ? name : name.replace(/^a2a__/, "");
+  const member: AgentSpec | undefined = ownOf(members, key);
+  if (member === undefined) return undefined;
+  const prompt: PromptSpec | undefined = ownOf(program.prompts, key);
+  return {
+    name,
+    kind: "agent",
+    description: member.description === "" ? (prompt?.description ?? "") : member.description,
+    parameters: objectSchema({ query: { type: "string" }, variables: { type: "object" } }, ["query"]),
+  };
+}
+
+const hostTool = (name: string): OfferedTool => {
+  return { name, kind: "host", description: "", parameters: objectSchema({}, []) };
+};
+
+function reservedTools({ workflow }: Program, name: string | null): readonly OfferedTool[] {
+  const state = workflow === null || name === null ? undefined : ownOf(workflow.states, name);
+  if (workflow === null || state === undefined) return [];
+  const tools: OfferedTool[] = [];
+  const events = Object.keys(state.events);
+  // Outside events move an external state (S27), and its steps a composition (S29).
+  const moves = state.orchestration === "internal" || state.orchestration === "hybrid";
+  if (moves && events.length > 0) {
+    const event = { type: "string", enum: events };
+    tools.push({
+      name: TRANSITION,
+      kind: "workflow",
+      description: "Leave this state by one of its events. `context` is shown in the next state.",
+      parameters: objectSchema({ event, context: { type: "string" } }, ["event"]),
+    });
+  }
+  const artifacts = Object.keys(workflow.artifacts);
+  if (artifacts.length > 0) {
+    tools.push({
+      name: SET_ARTIFACT,
+      kind: "workflow",
+      description: "Write an artifact of this workflow.",
+      parameters: objectSchema({ name: { type: "string", enum: artifacts }, value: {} }, ["name", "value"]),
+    });
+  }
+  return tools;
+}
+
+const objectSchema = (properties: JsonObject, required: readonly string[]): JsonObject => {
+  return { type: "object", properties, required, additionalProperties: false };
+};
+
+/** Parameters of the model call: the override's, field by field, over the prompt's. */
+export function parametersFor(prompt: PromptSpec, model: string | undefined): JsonObject {
+  const override: Json | undefined =
+    model === undefined ? undefined : get(get(prompt.modelOverrides, model), "parameters");
+  return { ...prompt.parameters, ...(override as JsonObject | undefined) };
+}
+
+function ownOf<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}

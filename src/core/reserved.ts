@@ -1,0 +1,4 @@
+// Names of the tools the core answers itself (S17).
+
+export const TRANSITION = "workflow__transition";
+export const SET_ARTIFACT = "workflow__set_artifact";

@@ -1,0 +1,32 @@
+// The graph as data, for scripts. Names are exactly those of the pack.
+
+import type { GraphModel } from "./model.ts";
+
+export function toGraphJson(graph: GraphModel): string {
+  const nameOf = (index: number) => graph.nodes[index]?.name;
+  const value = {
+    pack: { id: graph.id, name: graph.name, version: graph.version },
+    kind: graph.kind,
+    entry: graph.nodes.find((node) => node.entry)?.name ?? null,
+    nodes: graph.nodes.map((node) => {
+      return {
+        name: node.name,
+        description: node.description,
+        entry: node.entry,
+        agents: node.agents,
+        terminal: node.terminal,
+        external: node.external,
+        hybrid: node.hybrid,
+        composition: node.composition,
+        guarded: node.guarded,
+        max_visits: node.maxVisits,
+        on_max_visits: node.onMaxVisits,
+        prompt: node.prompt,
+      };
+    }),
+    edges: graph.edges.map(({ from, to, kind, labels }) => {
+      return { from: nameOf(from), to: nameOf(to), kind, events: kind === "event" ? labels : [] };
+    }),
+  };
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
