@@ -4,6 +4,7 @@ export default defineConfig({
   entry: {
     cli: "src/cli/main.ts",
     pack: "src/pack/pack.ts",
+    "commit-thread": "src/store/sqlite/commit-thread.ts",
   },
   format: "esm",
   platform: "neutral",

@@ -1,5 +1,5 @@
 /** A broken promise of our own code. Never about user input: that gets a diagnostic or a refusal. */
-class Defect extends Error {
+export class Defect extends Error {
   override readonly name = "Defect";
 }
 

@@ -9,6 +9,94 @@ interface Entry {
 }
 
 const commands: Readonly<Record<string, Entry>> = {
+  run: {
+    summary: "run a pack's workflow as a durable loop",
+    load: async () => (await import("./commands/run.ts")).runCommand(),
+  },
+  chat: {
+    summary: "talk with a pack in the terminal",
+    load: async () => (await import("./commands/chat.ts")).chatCommand(),
+  },
+  resume: {
+    summary: "go on with a run after a crash, Ctrl-C or a wait",
+    load: async () => (await import("./commands/resume.ts")).resumeCommand(),
+  },
+  send: {
+    summary: "send an event to a run that waits",
+    load: async () => (await import("./commands/send.ts")).sendCommand(),
+  },
+  say: {
+    summary: "say something to a run that waits",
+    load: async () => (await import("./commands/send.ts")).sayCommand(),
+  },
+  approve: {
+    summary: "approve a gated call",
+    load: async () => (await import("./commands/approve.ts")).approveCommand(),
+  },
+  reject: {
+    summary: "reject a gated call",
+    load: async () => (await import("./commands/approve.ts")).rejectCommand(),
+  },
+  answer: {
+    summary: "answer an open step from outside",
+    load: async () => (await import("./commands/approve.ts")).answerCommand(),
+  },
+  cancel: {
+    summary: "cancel a run",
+    load: async () => (await import("./commands/approve.ts")).cancelCommand(),
+  },
+  ls: {
+    summary: "list runs",
+    load: async () => (await import("./commands/show.ts")).lsCommand(),
+  },
+  show: {
+    summary: "show a run as it is, or as it was",
+    load: async () => (await import("./commands/show.ts")).showCommand(),
+  },
+  trace: {
+    summary: "the way a run took, one row per transition",
+    load: async () => (await import("./commands/show.ts")).traceCommand(),
+  },
+  step: {
+    summary: "one ask of a run in full",
+    load: async () => (await import("./commands/step.ts")).stepCommand(),
+  },
+  diff: {
+    summary: "compare two runs or two turns",
+    load: async () => (await import("./commands/diff.ts")).diffCommand(),
+  },
+  fork: {
+    summary: "start a new run from a turn of another, with edits",
+    load: async () => (await import("./commands/fork.ts")).forkCommand(),
+  },
+  inbox: {
+    summary: "list what waits for a person",
+    load: async () => (await import("./commands/inbox.ts")).inboxCommand(),
+  },
+  verify: {
+    summary: "refold journals and compare with what is stored",
+    load: async () => (await import("./commands/verify.ts")).verifyCommand(),
+  },
+  replay: {
+    summary: "decide a run's turns again and compare",
+    load: async () => (await import("./commands/replay.ts")).replayCommand(),
+  },
+  export: {
+    summary: "write a run as one file",
+    load: async () => (await import("./commands/export.ts")).exportCommand(),
+  },
+  import: {
+    summary: "take a run from a file",
+    load: async () => (await import("./commands/export.ts")).importCommand(),
+  },
+  rm: {
+    summary: "remove runs",
+    load: async () => (await import("./commands/rm.ts")).rmCommand(),
+  },
+  gc: {
+    summary: "remove old finished runs and give space back",
+    load: async () => (await import("./commands/rm.ts")).gcCommand(),
+  },
   check: {
     summary: "check packs like a compiler and prove how runs end",
     load: async () => (await import("./commands/check.ts")).checkCommand(),

@@ -1,11 +1,18 @@
 // Exit codes, and the one way a command stops with a message instead of a result.
 
+import type { Fault } from "../engine/ports.ts";
+
 export const exits = {
   ok: 0,
   findings: 1,
   usage: 2,
   defect: 3,
   notFound: 5,
+  locked: 6,
+  waiting: 10,
+  budgetExhausted: 11,
+  cancelled: 12,
+  interrupted: 130,
 } as const;
 
 /** A message for the user and the code to leave with. Never about a defect of ours. */
@@ -21,3 +28,9 @@ export class ExitError extends Error {
 
 /** One clause with the value in backquotes, then the remedy. */
 export const usageError = (message: string): ExitError => new ExitError(message, exits.usage);
+
+/** A fault of the world, the store above all: nobody's usage and no defect of ours, but one clear line. */
+export function faultError({ code, message }: Fault): ExitError {
+  if (code === "store-locked") return new ExitError(message, exits.locked);
+  return new ExitError(message, code === "store-unavailable" ? exits.defect : exits.usage);
+}

@@ -2,8 +2,9 @@
 
 import { CommanderError } from "commander";
 import { suggest } from "../base/suggest.ts";
+import { Fault } from "../engine/ports.ts";
 import { commandNames, commandSummaries, loadCommand } from "./command-table.ts";
-import { ExitError, exits } from "./exit.ts";
+import { ExitError, exits, faultError } from "./exit.ts";
 import { note, write } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
 
@@ -42,7 +43,7 @@ function overview(): string {
   return [
     "Usage: packloop COMMAND [options]",
     "",
-    "Checks PromptPack files like a compiler: positions, codes, fixes, and a proof of how every run ends.",
+    "Checks PromptPack files like a compiler, with a proof of how every run ends, and runs them as durable loops.",
     "",
     "Commands:",
     ...rows,
@@ -51,9 +52,10 @@ function overview(): string {
     "",
     "Examples:",
     "  packloop check codegen.pack.yaml --bound",
-    "  packloop explain PP403",
+    "  packloop run examples/draft/draft.pack.yaml --script examples/draft/script.yaml",
     "",
-    "Exit codes: 0 fine, 1 findings, 2 usage or bad input, 3 a defect of packloop",
+    "Exit codes: 0 fine, 1 findings or failed, 2 usage or bad input, 3 a defect, 5 not found, 6 locked,",
+    "            10 waiting, 11 budget exhausted, 12 cancelled, 130 paused by Ctrl-C",
     "",
   ].join("\n");
 }
@@ -64,6 +66,7 @@ function failure(error: unknown, debug: boolean): number {
     note(`error: ${error.message.replace(/^error: /, "")}`);
     return exits.usage;
   }
+  if (error instanceof Fault) return failure(faultError(error), debug);
   if (error instanceof ExitError) {
     note(`error: ${error.message}`);
     if (debug) note(error.stack ?? "");

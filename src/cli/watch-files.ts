@@ -20,7 +20,6 @@ export async function watchAndRun(paths: readonly string[], run: () => number): 
     }
     note("watching for changes; stop with Ctrl-C");
   };
-  attempt();
   let timer: NodeJS.Timeout | undefined;
   const watchers = [...foldersOf(paths)].map(
     (folder): FSWatcher =>
@@ -30,6 +29,8 @@ export async function watchAndRun(paths: readonly string[], run: () => number): 
         timer = setTimeout(attempt, SETTLE_MS);
       }),
   );
+  // Only now: a change made while the first check runs must be seen.
+  attempt();
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, resolve);
   });

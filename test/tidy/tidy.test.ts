@@ -24,7 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What each entry of the package and each program starts from. */
-const roots = new Set(["src/cli/main.ts", "src/pack/pack.ts"]);
+const roots = new Set(["src/cli/main.ts", "src/pack/pack.ts", "src/store/sqlite/commit-thread.ts"]);
 
 const folderOf = (path: string) => path.split("/")[1] ?? "";
 

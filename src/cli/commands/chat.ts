@@ -1,0 +1,159 @@
+// `packloop chat`: a conversation in the terminal (S2). The run is as durable as any other; leaving it only
+// means that it waits.
+
+import { createInterface } from "node:readline";
+import { Command } from "commander";
+import type { Input } from "../../core/input.ts";
+import type { Run } from "../../core/run.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { exits, usageError } from "../exit.ts";
+import { loadProgram } from "../load-pack.ts";
+import { onePack } from "../one-pack.ts";
+import { note } from "../output.ts";
+import { chatInput, chatShow } from "../runs/chat-lines.ts";
+import { exitOf, summaryFor } from "../runs/drive.ts";
+import { loadRun } from "../runs/load-run.ts";
+import { openEngine } from "../runs/open-engine.ts";
+import { openStore } from "../runs/open-store.ts";
+import { loadScript, startVariables } from "../runs/read-settings.ts";
+import { refusalError, refusalText } from "../runs/refusal-text.ts";
+import { newRunId } from "../runs/run-id.ts";
+
+interface Flags {
+  readonly var: readonly string[];
+  readonly varsFile?: string;
+  readonly input?: string;
+  readonly prompt?: string;
+  readonly script?: string;
+  readonly resume?: string;
+  readonly by: string;
+  readonly store?: string;
+}
+
+export function chatCommand(): Command {
+  return new Command()
+    .description("Talk with a pack in the terminal: one line is one message, the model's text is the answer.")
+    .argument("[pack]", "the pack; may be left out in a folder that holds one")
+    .option(
+      "--var <name=value>",
+      "a variable; @file for a file's text",
+      (value, all: readonly string[]) => [...all, value],
+      [],
+    )
+    .option("--vars-file <file>", "variables as YAML or JSON")
+    .option("--input <text>", "the task; the model speaks first then")
+    .option("--prompt <name>", "which prompt of a pack without a workflow")
+    .option("--script <file>", "answers of a scripted model and tools")
+    .option("--resume <run>", "go on with a conversation; @ is the last run")
+    .option("--by <name>", "who speaks", "user")
+    .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
+    .addHelpText(
+      "after",
+      [
+        "",
+        "Where an event is waited for, a line that is its name sends it. /event NAME, /approve STEP,",
+        "/reject STEP REASON and /quit are commands.",
+        "",
+        "Examples:",
+        "  packloop chat support.pack.yaml --script script.yaml",
+        "  packloop chat --resume @",
+        "",
+        "Exit codes: 0 completed, 1 failed, 2 bad input, 5 no such run, 6 locked, 10 waiting, 11 budget exhausted, 12 cancelled",
+      ].join("\n"),
+    )
+    .action(async (pack: string | undefined, flags: Flags) => {
+      process.exitCode = await chat(pack, flags);
+    });
+}
+
+async function chat(path: string | undefined, flags: Flags): Promise<number> {
+  if (flags.resume !== undefined && path !== undefined)
+    throw usageError("give a pack, or --resume with a run, not both");
+  const script = flags.script === undefined ? undefined : loadScript(flags.script);
+  const loaded = flags.resume === undefined ? await loadProgram(onePack(path)) : undefined;
+  const variables = loaded === undefined ? {} : startVariables(loaded.program, flags);
+  const store = await openStore({ store: flags.store, readOnly: false, create: true });
+  let show = chatShow({});
+  await using engine = openEngine({
+    store,
+    people: true,
+    onTurn: (_id, row) => show(row),
+    ...(script !== undefined && { script: script.script }),
+  });
+  if (flags.resume !== undefined) {
+    const { id, run } = await loadRun(store, flags.resume);
+    show = chatShow(run.open);
+    await engine.resume(id);
+    return await talk(engine, id, flags.by);
+  }
+  const id = newRunId(Date.now());
+  const { program, digest, text } = loaded as NonNullable<typeof loaded>;
+  const started = await engine.start({
+    id,
+    program,
+    digest,
+    source: text,
+    setup: { file: path ?? ".", ...(script !== undefined && { script: script.value }) },
+    input: {
+      mode: "conversational",
+      variables,
+      input: flags.input ?? "",
+      ...(flags.prompt !== undefined && { prompt: flags.prompt }),
+    },
+  });
+  if (started.kind === "refused") throw refusalError(started.refusal);
+  note(`${id}  ${program.id} ${program.version}`);
+  return await talk(engine, id, flags.by);
+}
+
+/** Line by line until the run ends, the lines end, or Ctrl-C. */
+async function talk(engine: Engine, id: string, by: string): Promise<number> {
+  const reader = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+  // Taken before anything is waited for: lines that come early are kept for it.
+  const lines = reader[Symbol.asyncIterator]();
+  const interrupt = new AbortController();
+  const stop = () => {
+    interrupt.abort();
+    reader.close();
+    engine.pause(0).catch((error: unknown) => note(`error: ${String(error)}`));
+  };
+  process.once("SIGINT", stop);
+  try {
+    let run = await engine.settled(id);
+    while (run.final === null && !interrupt.signal.aborted) {
+      if (process.stdin.isTTY) process.stderr.write("> ");
+      const line = await lines.next();
+      if (line.done === true || line.value.trim() === "/quit") break;
+      const input = chatInput(line.value, run, { at: Date.now(), by });
+      if (typeof input === "string") note(input);
+      else if (input !== undefined) run = await say(engine, id, input, run);
+    }
+    if (interrupt.signal.aborted && run.final === null) return hint(id, exits.interrupted);
+    return await ended(engine, id, run);
+  } finally {
+    process.off("SIGINT", stop);
+    reader.close();
+  }
+}
+
+async function ended(engine: Engine, id: string, run: Run): Promise<number> {
+  const code = exitOf(await summaryFor(engine, id, run));
+  if (run.final === null) return hint(id, code);
+  note(`${id} ${run.final}${run.reason === null ? "" : ` (${run.reason.message ?? run.reason.code})`}`);
+  return code;
+}
+
+function hint(id: string, code: number): number {
+  note(`the conversation waits; go on with: packloop chat --resume ${id}`);
+  return code;
+}
+
+async function say(engine: Engine, id: string, input: Input, run: Run): Promise<Run> {
+  const submitted = await engine.submit(id, input);
+  if (submitted.kind === "refused") {
+    note(refusalText(submitted.refusal));
+    return run;
+  }
+  if (submitted.kind === "ignored") note(`ignored: ${submitted.why}`);
+  return engine.settled(id);
+}

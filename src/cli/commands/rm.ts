@@ -1,0 +1,111 @@
+// `packloop rm` and `packloop gc`: runs that are wanted no more.
+
+import { Command, InvalidArgumentError } from "commander";
+import { isoTime } from "../../base/iso-time.ts";
+import type { RunRecord, Store } from "../../engine/ports.ts";
+import { write } from "../output.ts";
+import { confirm } from "../runs/confirm.ts";
+import { eachRecord, wholeRun } from "../runs/load-run.ts";
+import { openStore } from "../runs/open-store.ts";
+
+/** Runs removed in one transaction; commits that wait come in between. */
+const REMOVED_AT_ONCE = 100;
+
+interface RmFlags {
+  readonly yes?: true;
+  readonly store?: string;
+  readonly json?: true;
+}
+
+export function rmCommand(): Command {
+  return new Command()
+    .description("Remove runs with their whole history. Forks of them stay as they are.")
+    .argument("<runs...>", "runs, or unique prefixes of them; @ is the last one")
+    .option("--yes", "do not ask")
+    .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
+    .option("--json", "print as JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  packloop rm @ --yes\n  packloop rm r_01 r_02\n\nExit codes: 0 removed, 2 bad input, 5 no such run, 6 locked",
+    )
+    .action(async (given: readonly string[], flags: RmFlags) => {
+      await using store = await openStore({ store: flags.store, readOnly: false });
+      const records = new Map<string, RunRecord>();
+      for (const one of given) {
+        const record = await wholeRun(store, one);
+        records.set(record.run, record);
+      }
+      await confirm(goingText([...records.values()]), flags.yes === true);
+      await removeAll(store, [...records.keys()]);
+      if (flags.json === true) write(`${JSON.stringify({ removed: [...records.keys()] })}\n`);
+      else write(`removed ${[...records.keys()].join(", ")}\n`);
+    });
+}
+
+interface GcFlags extends RmFlags {
+  readonly keep: number;
+  readonly dryRun?: true;
+}
+
+export function gcCommand(): Command {
+  return new Command()
+    .description("Remove finished runs that are older than --keep, and give their space back.")
+    .option("--keep <time>", "how long finished runs stay: 30d, 12h, 90m, 0d", duration, duration("30d"))
+    .option("--dry-run", "only say what would go")
+    .option("--yes", "do not ask")
+    .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
+    .option("--json", "print as JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  packloop gc --keep 30d --dry-run\n  packloop gc --keep 12h --yes\n\nExit codes: 0 done, 2 bad input, 6 locked",
+    )
+    .action(async (flags: GcFlags) => {
+      await using store = await openStore({ store: flags.store, readOnly: flags.dryRun === true });
+      const old = await olderThan(store, Date.now() - flags.keep);
+      const runs = old.map(({ run }) => run);
+      if (flags.dryRun === true) {
+        if (flags.json === true)
+          write(`${JSON.stringify({ dry_run: true, removed: runs, freed_bytes: 0 })}\n`);
+        else write(old.length === 0 ? "nothing to remove\n" : old.map(oldLine).join(""));
+        return;
+      }
+      if (runs.length > 0) await confirm(goingText(old), flags.yes === true);
+      await removeAll(store, runs);
+      const freed = await store.collect();
+      if (flags.json === true)
+        write(`${JSON.stringify({ dry_run: false, removed: runs, freed_bytes: freed })}\n`);
+      else write(`removed ${counted(runs.length)}, ${freed} bytes given back\n`);
+    });
+}
+
+async function olderThan(store: Store, limit: number): Promise<readonly RunRecord[]> {
+  const old: RunRecord[] = [];
+  const status = ["completed", "budget_exhausted", "failed", "cancelled"] as const;
+  for await (const record of eachRecord(store, { status })) if (record.updatedAt < limit) old.push(record);
+  return old;
+}
+
+async function removeAll(store: Store, runs: readonly string[]): Promise<void> {
+  for (let from = 0; from < runs.length; from += REMOVED_AT_ONCE)
+    await store.remove(runs.slice(from, from + REMOVED_AT_ONCE));
+}
+
+function goingText(records: readonly RunRecord[]): string {
+  const open = records.filter(({ status }) => status === "running" || status === "waiting");
+  const unfinished = open.length === 0 ? "" : `, ${open.length} of them not finished`;
+  const names = records.slice(0, 5).map(({ run }) => `\`${run}\``);
+  return `this removes ${counted(records.length)} (${names.join(", ")}${records.length > 5 ? ", …" : ""})${unfinished}`;
+}
+
+const oldLine = ({ run, status, packId, updatedAt }: RunRecord): string =>
+  `${run}  ${status.padEnd(16)} ${packId.padEnd(20)} ${isoTime(updatedAt)}\n`;
+
+const counted = (count: number): string => `${count} ${count === 1 ? "run" : "runs"}`;
+
+function duration(text: string): number {
+  const match = /^(\d{1,6})(m|h|d|w)$/.exec(text);
+  if (match === null)
+    throw new InvalidArgumentError(`\`${text}\` is not a time (expected 30d, 12h, 90m or 2w)`);
+  const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+  return Number(match[1]) * (units[match[2] as string] as number);
+}

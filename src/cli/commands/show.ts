@@ -1,0 +1,137 @@
+// `packloop ls`, `show`, `trace`: looking at runs without touching them.
+
+import { Command, InvalidArgumentError, Option } from "commander";
+import { isoTime } from "../../base/iso-time.ts";
+import type { Status, TurnRow } from "../../core/facts.ts";
+import { summaryOf } from "../../core/summary.ts";
+import { type TraceRow, traceOf } from "../../core/trace.ts";
+import type { RunRecord } from "../../engine/ports.ts";
+import { ExitError, exits } from "../exit.ts";
+import { write } from "../output.ts";
+import { resultText } from "../runs/drive.ts";
+import { loadRun, turnsOf } from "../runs/load-run.ts";
+import { openStore } from "../runs/open-store.ts";
+import { traceCsv, traceMarkdown, traceTable } from "../runs/trace-table.ts";
+
+const STATUSES: readonly Status[] = [
+  "running",
+  "waiting",
+  "completed",
+  "budget_exhausted",
+  "failed",
+  "cancelled",
+];
+
+const STORE = "where runs are kept (./.packloop/runs.db)";
+
+export function lsCommand(): Command {
+  return new Command()
+    .description("List runs, newest first.")
+    .addOption(new Option("--status <status>", "only runs with this status").choices(STATUSES))
+    .option("--pack <id>", "only runs of this pack")
+    .option("--limit <n>", "how many", wholeNumber, 50)
+    .option("--store <path>", STORE)
+    .option("--json", "print as JSON")
+    .addHelpText("after", "\nExamples:\n  packloop ls --status waiting\n  packloop ls --json")
+    .action(async (flags: { status?: Status; pack?: string; limit: number; store?: string; json?: true }) => {
+      await using store = await openStore({ store: flags.store, readOnly: true });
+      const records = await store.list({
+        limit: flags.limit,
+        ...(flags.status !== undefined && { status: [flags.status] }),
+        ...(flags.pack !== undefined && { packId: flags.pack }),
+      });
+      if (flags.json === true) write(`${JSON.stringify(records.map(recordJson), null, 2)}\n`);
+      else write(records.length === 0 ? "no runs\n" : records.map(recordLine).join(""));
+    });
+}
+
+export function showCommand(): Command {
+  return new Command()
+    .description("Show a run as it is, or as it was after a turn.")
+    .argument("<run>", "RUN or RUN@TURN; @ is the last run, @@4 its turn 4")
+    .option("--store <path>", STORE)
+    .option("--json", "print the summary as JSON")
+    .addHelpText("after", "\nExamples:\n  packloop show @\n  packloop show r_01@7 --json")
+    .action(async (given: string, flags: { store?: string; json?: true }) => {
+      await using store = await openStore({ store: flags.store, readOnly: true });
+      const { id, run, record } = await loadRun(store, given);
+      const { packId, packVersion, digest } = record;
+      const summary = summaryOf(id, { id: packId, version: packVersion, digest }, run);
+      write(flags.json === true ? `${JSON.stringify(summary, null, 2)}\n` : resultText(summary));
+    });
+}
+
+interface TraceFlags {
+  readonly format: "table" | "md" | "csv" | "json" | "jsonl";
+  readonly at?: number;
+  readonly columns?: string;
+  readonly store?: string;
+  readonly json?: true;
+}
+
+export function traceCommand(): Command {
+  return new Command()
+    .description("The way a run took: one row per transition, with the artifacts after it.")
+    .argument("<run>", "RUN or RUN@TURN; @ is the last run")
+    .addOption(
+      new Option("--format <name>", "table, md, csv, json, jsonl")
+        .choices(["table", "md", "csv", "json", "jsonl"])
+        .default("table"),
+    )
+    .option("--at <turn>", "only the row of this turn", wholeNumber)
+    .option("--columns <names>", "artifacts to show, comma-separated")
+    .option("--store <path>", STORE)
+    .option("--json", "the same as --format json")
+    .addHelpText("after", "\nExamples:\n  packloop trace @\n  packloop trace r_01 --format csv > trace.csv")
+    .action(async (given: string, flags: TraceFlags) => {
+      await using store = await openStore({ store: flags.store, readOnly: true });
+      const { id, turn: last } = await loadRun(store, given);
+      const turns: TurnRow[] = [];
+      for await (const row of turnsOf(store, id, { from: 1, to: last })) turns.push(row);
+      const all = [...traceOf(turns)];
+      const rows = flags.at === undefined ? all : all.filter((row) => row.turn === flags.at);
+      if (flags.at !== undefined && rows.length === 0)
+        throw new ExitError(`turn ${flags.at} of \`${id}\` is no transition`, exits.notFound);
+      write(traceText(rows, flags));
+    });
+}
+
+function traceText(rows: readonly TraceRow[], flags: TraceFlags): string {
+  const options = flags.columns === undefined ? {} : { columns: flags.columns.split(",") };
+  switch (flags.json === true ? "json" : flags.format) {
+    case "table":
+      return traceTable(rows, options);
+    case "md":
+      return traceMarkdown(rows, options);
+    case "csv":
+      return traceCsv(rows, options);
+    case "json":
+      return `${JSON.stringify(rows, null, 2)}\n`;
+    case "jsonl":
+      return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  }
+}
+
+function recordLine(record: RunRecord): string {
+  const { run, status, packId, packVersion, state, turn, updatedAt } = record;
+  return `${run}  ${status.padEnd(16)} ${`${packId} ${packVersion}`.padEnd(28)} ${(state ?? "").padEnd(18)} turn ${String(turn).padEnd(6)} ${isoTime(updatedAt)}\n`;
+}
+
+function recordJson(record: RunRecord) {
+  return {
+    run: record.run,
+    status: record.status,
+    state: record.state,
+    pack: { id: record.packId, version: record.packVersion, digest: record.digest },
+    turns: record.turn,
+    visits: record.visits,
+    reason: record.reason,
+    started_at: isoTime(record.startedAt),
+    updated_at: isoTime(record.updatedAt),
+  };
+}
+
+function wholeNumber(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError(`\`${value}\` is not a whole number`);
+  return Number(value);
+}

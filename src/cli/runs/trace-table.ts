@@ -1,0 +1,94 @@
+// The trace as a table, as RFC 0009 draws it: one row per transition, one column per artifact.
+
+import type { Json } from "../../base/json.ts";
+import type { TraceRow } from "../../core/trace.ts";
+
+const CELL_MAX = 24;
+
+export interface TableOptions {
+  /** Artifact columns; all that were ever written when left out. */
+  readonly columns?: readonly string[];
+}
+
+export function traceTable(rows: readonly TraceRow[], options: TableOptions = {}): string {
+  const cells = tableCells(rows, options);
+  const widths = (cells[0] ?? []).map((_, column) =>
+    Math.max(...cells.map((row) => [...(row[column] ?? "")].length)),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, i) => pad(cell, widths[i] ?? 0))
+      .join(" │ ")
+      .trimEnd();
+  const [head = [], ...body] = cells;
+  const rule = widths.map((width) => "─".repeat(width)).join("─┼─");
+  return `${[line(head), rule, ...body.map(line)].join("\n")}\n`;
+}
+
+export function traceMarkdown(rows: readonly TraceRow[], options: TableOptions = {}): string {
+  const [head = [], ...body] = tableCells(rows, options);
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return `${[line(head), line(head.map(() => "---")), ...body.map(line)].join("\n")}\n`;
+}
+
+/** Full values, for spreadsheets. */
+export function traceCsv(rows: readonly TraceRow[], options: TableOptions = {}): string {
+  const names = columnsOf(rows, options);
+  const quote = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const head = ["turn", "from", "event", "to", "visit", "cause", "redirected_from", "by", "at", ...names];
+  const body = rows.map((row) => [
+    String(row.turn),
+    row.from ?? "",
+    row.event ?? "",
+    row.to,
+    String(row.visit),
+    row.cause,
+    row.redirected_from.join(" "),
+    row.by ?? "",
+    row.at,
+    ...names.map((name) => textOf(row.artifacts[name])),
+  ]);
+  return `${[head, ...body].map((row) => row.map(quote).join(",")).join("\r\n")}\r\n`;
+}
+
+function tableCells(rows: readonly TraceRow[], options: TableOptions): readonly (readonly string[])[] {
+  const names = columnsOf(rows, options);
+  const repeated = new Set(rows.filter((row) => row.visit > 1).map((row) => row.to));
+  const body = rows.map((row) => [
+    `→ ${row.to}${repeated.has(row.to) ? ` (${row.visit})` : ""}`,
+    eventCell(row),
+    ...names.map((name) => shorten(textOf(row.artifacts[name]))),
+  ]);
+  return [["Transition", "Event", ...names], ...body];
+}
+
+function eventCell(row: TraceRow): string {
+  const by = row.by === null ? "" : ` by ${row.by}`;
+  const redirect =
+    row.redirected_from.length === 0 ? "" : ` (max_visits of ${row.redirected_from.join(", ")})`;
+  return row.event === null ? "(entry)" : `${row.event}${by}${redirect}`;
+}
+
+function columnsOf(rows: readonly TraceRow[], { columns }: TableOptions): readonly string[] {
+  return columns ?? [...new Set(rows.flatMap((row) => Object.keys(row.artifacts)))];
+}
+
+function textOf(value: Json | undefined): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** One line that fits a column; what never had a value is a dash. */
+function shorten(text: string): string {
+  if (text === "") return "—";
+  const line = [
+    ...text
+      .replaceAll(/\s+/g, " ")
+      .replaceAll(/\p{Cc}|\p{Cf}/gu, "·")
+      .trim(),
+  ];
+  return line.length > CELL_MAX ? `${line.slice(0, CELL_MAX - 1).join("")}…` : line.join("");
+}
+
+const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - [...text].length));

@@ -1,0 +1,242 @@
+// What happened. A run's journal is a list of turns, each the facts one input produced; nothing else is
+// stored about a run's logic. Facts say what was decided, with the numbers it was decided by, so that `apply`
+// never compares with a limit or looks into a program, and old journals read correctly under new rules.
+
+import type { Json, JsonObject } from "../base/json.ts";
+
+/** Version of the fact shapes below; `upcast` lifts older rows. */
+export const FACTS_VERSION = 1;
+
+export interface TurnRow {
+  readonly turn: number;
+  /** Milliseconds since 1970; never before the turn ahead of it. */
+  readonly at: number;
+  readonly v: number;
+  readonly facts: readonly Fact[];
+}
+
+export type Fact =
+  | Started
+  | Forked
+  | Entered
+  | { readonly type: "asked"; readonly step: number; readonly ask: Ask }
+  | Answered
+  | Wrote
+  | Noted
+  | Finished;
+
+export interface Started {
+  readonly type: "started";
+  readonly digest: string;
+  readonly mode: Mode;
+  /** Null for a pack without a workflow, which runs `prompt` once. */
+  readonly state: string | null;
+  readonly prompt: string;
+  readonly variables: JsonObject;
+  readonly input: string;
+  readonly limits: Limits;
+  readonly parent: Parent | null;
+  readonly wallClock: "total" | "active";
+  /** Tools whose calls wait for a person (S31). */
+  readonly gated: readonly string[];
+}
+
+/** The fork's clock goes on from where the copied prefix stopped. */
+export interface Forked {
+  readonly type: "forked";
+  readonly from: { readonly run: string; readonly turn: number };
+  readonly digest: string;
+  readonly resetBudget: boolean;
+  readonly variables: JsonObject;
+  /** What another pack brings with it; absent when the fork keeps its pack. */
+  readonly pack?: {
+    readonly limits: Limits;
+    readonly wallClock: "total" | "active";
+    readonly gated: readonly string[];
+  };
+}
+
+export interface Entered {
+  readonly type: "entered";
+  readonly state: string;
+  readonly visit: number;
+  readonly prompt: string;
+  readonly cause: Cause;
+  /** The conversation starts anew (a transient state). */
+  readonly fresh: boolean;
+  readonly context: string;
+}
+
+export type Cause =
+  | { readonly kind: "entry" }
+  | {
+      readonly kind: "event";
+      readonly from: string;
+      readonly event: string;
+      /** Exhausted states that were aimed at before, in order. */
+      readonly hops?: readonly string[];
+      /** Who sent it; absent when the model or a composition did. */
+      readonly by?: string;
+    };
+
+export interface Answered {
+  readonly type: "answered";
+  readonly step: number;
+  readonly outcome: Outcome;
+  /** Hash of the request a model was sent. */
+  readonly hash?: string;
+  /** Who answered, when it was a person. */
+  readonly by?: string;
+}
+
+export type Outcome =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly code: string; readonly message: string };
+
+export interface Wrote {
+  readonly type: "wrote";
+  readonly artifact: string;
+  readonly mode: "replace" | "append";
+  readonly json: boolean;
+  readonly value: Json;
+  readonly source: WriteSource;
+  /** An `append` artifact begins anew with this value. */
+  readonly fresh?: true;
+}
+
+export type WriteSource =
+  | { readonly kind: "model"; readonly step: number }
+  | { readonly kind: "tool"; readonly step: number; readonly tool: string }
+  | { readonly kind: "outside"; readonly by: string }
+  | { readonly kind: "fork" };
+
+export type Noted =
+  /** The core's own answer to a call of a reserved tool, or to one it may not dispatch. */
+  | {
+      readonly type: "noted";
+      readonly what: "result";
+      readonly call: string;
+      readonly result: Json;
+      readonly error: boolean;
+    }
+  /** A transition that takes effect when the other calls of its response are answered (S18). */
+  | { readonly type: "noted"; readonly what: "scheduled"; readonly event: string; readonly context: string }
+  | { readonly type: "noted"; readonly what: "message"; readonly text: string; readonly by: string }
+  | { readonly type: "noted"; readonly what: "nudge"; readonly text: string }
+  | { readonly type: "noted"; readonly what: "handoff"; readonly text: string }
+  /** The outcome of a call is unknown after a crash, or will come from outside; retried clears both. */
+  | {
+      readonly type: "noted";
+      readonly what: "in_doubt" | "deferred" | "retried";
+      readonly step: number;
+      readonly by?: string;
+    }
+  | { readonly type: "noted"; readonly what: "dedupe"; readonly key: string }
+  /** A tool's result could not be kept as the artifact it is bound to. */
+  | {
+      readonly type: "noted";
+      readonly what: "unwritten";
+      readonly artifact: string;
+      readonly message: string;
+    };
+
+export interface Finished {
+  readonly type: "finished";
+  readonly status: FinalStatus;
+  readonly reason: Reason | null;
+  readonly text: string;
+  /** What ended the run, where no other fact of the turn says it. */
+  readonly cause?: EndCause;
+}
+
+export type EndCause =
+  /** A transition that was not made because its target, or the run, had no visit left. */
+  | Cause
+  | { readonly kind: "cancel"; readonly by: string }
+  | { readonly kind: "abort"; readonly step: number; readonly by: string };
+
+export type Mode = "autonomous" | "conversational";
+export type FinalStatus = "completed" | "budget_exhausted" | "failed" | "cancelled";
+export type Status = "running" | "waiting" | FinalStatus;
+
+export interface Reason {
+  readonly code: string;
+  readonly limit?: string;
+  readonly value?: number;
+  readonly state?: string;
+  readonly message?: string;
+}
+
+export interface Parent {
+  readonly run: string;
+  readonly step: number;
+}
+
+/** Null: no limit. */
+export interface Limits {
+  readonly visits: number | null;
+  readonly toolCalls: number | null;
+  readonly wallMs: number | null;
+  readonly modelCalls: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly costUsd: number | null;
+}
+
+/** What the run wants from outside. It stays open until answered; nothing else says what must happen next. */
+export type Ask =
+  | ModelAsk
+  | CallAsk
+  | ApprovalAsk
+  | { readonly kind: "event"; readonly allow: readonly string[] }
+  | { readonly kind: "message" }
+  | { readonly kind: "timer"; readonly due: number }
+  | { readonly kind: "reply"; readonly to: Parent; readonly outcome: Outcome }
+  | { readonly kind: "stop"; readonly child: string };
+
+export interface ModelAsk {
+  readonly kind: "model";
+  /** Model calls in this visit, this one included. */
+  readonly round: number;
+  /** Model calls in this state over the whole run before this one. */
+  readonly nth: number;
+  /** Pack tools are offered; false for the concluding call, which has only the reserved ones (S16). */
+  readonly tools: boolean;
+}
+
+export interface CallAsk {
+  readonly kind: "tool" | "agent";
+  /** The model's name for the call, to which its result belongs. */
+  readonly call: string;
+  readonly tool: string;
+  readonly args: Json;
+  /** Calls of this tool over the whole run before this one. */
+  readonly nth: number;
+}
+
+export interface ApprovalAsk {
+  readonly kind: "approval";
+  readonly call: string;
+  readonly tool: string;
+  readonly args: Json;
+  readonly sha256: string;
+}
+
+/** The value of a model's good answer. */
+export interface ModelReply {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly usage: Usage;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: Json;
+}
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}

@@ -1,0 +1,107 @@
+// What the outside may say to a run, and what it may hear back. Every input enters through `decide`.
+
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Fact, Limits, Mode, Outcome, Parent, Status } from "./facts.ts";
+import type { Run } from "./run.ts";
+
+export type Input =
+  | StartInput
+  | AnswerInput
+  | EventInput
+  | { readonly type: "message"; readonly at: number; readonly text: string; readonly by: string }
+  | ApproveInput
+  | {
+      readonly type: "reject";
+      readonly at: number;
+      readonly step: number;
+      readonly by: string;
+      readonly reason: string;
+    }
+  /** From the dispatcher: a call's outcome is unknown, or will come from outside. */
+  | {
+      readonly type: "hold";
+      readonly at: number;
+      readonly step: number;
+      readonly hold: "in_doubt" | "deferred";
+    }
+  /** Ways out of in-doubt (S46); supplying the result is an ordinary answer. */
+  | { readonly type: "retry"; readonly at: number; readonly step: number; readonly by: string }
+  | { readonly type: "abort"; readonly at: number; readonly step: number; readonly by: string }
+  | { readonly type: "cancel"; readonly at: number; readonly by: string; readonly reason: string };
+
+export interface StartInput {
+  readonly type: "start";
+  readonly at: number;
+  readonly digest: string;
+  readonly mode: Mode;
+  /** A state to begin at instead of the workflow's entry, for agents. */
+  readonly state?: string;
+  /** The prompt of a pack without a workflow. */
+  readonly prompt?: string;
+  readonly variables: JsonObject;
+  readonly input: string;
+  /** Tighter than the pack's; a looser one is refused. */
+  readonly limits?: Partial<Limits>;
+  readonly parent?: Parent;
+  /** Tools whose calls must be approved, beyond what the pack's governance demands. */
+  readonly gated?: readonly string[];
+}
+
+export interface AnswerInput {
+  readonly type: "answer";
+  readonly at: number;
+  readonly step: number;
+  readonly outcome: Outcome;
+  /** The tool the sender thinks it answers; checked when given (S49). */
+  readonly tool?: string;
+  readonly hash?: string;
+  readonly by?: string;
+}
+
+export interface EventInput {
+  readonly type: "event";
+  readonly at: number;
+  readonly name: string;
+  readonly by: string;
+  readonly context?: string;
+  readonly artifacts?: JsonObject;
+  readonly dedupeKey?: string;
+}
+
+export interface ApproveInput {
+  readonly type: "approve";
+  readonly at: number;
+  readonly step: number;
+  readonly by: string;
+  /** Pins what the person read. */
+  readonly sha256?: string;
+  /** Other arguments: a new request, which must be approved again (S31). */
+  readonly edit?: Json;
+}
+
+export type Decision =
+  | { readonly kind: "facts"; readonly facts: readonly Fact[]; readonly run: Run }
+  /** Success to the sender; nothing changes (S50). */
+  | { readonly kind: "ignored"; readonly why: string }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+export type Refusal =
+  | { readonly code: "unknown-run"; readonly run: string }
+  | { readonly code: "run-finished"; readonly status: Status }
+  | { readonly code: "event-not-allowed"; readonly event: string; readonly allowed: readonly string[] }
+  | { readonly code: "not-waiting"; readonly state: string; readonly allowed: readonly string[] }
+  | { readonly code: "step-mismatch"; readonly step: number; readonly last: number }
+  | { readonly code: "step-not-open"; readonly step: number; readonly open: readonly number[] }
+  | {
+      readonly code: "pending-tool-mismatch";
+      readonly step: number;
+      readonly tool: string;
+      readonly pending: string;
+    }
+  | { readonly code: "hash-mismatch"; readonly step: number; readonly sha256: string }
+  | { readonly code: "bad-artifact"; readonly artifact: string; readonly message: string }
+  | { readonly code: "bad-variables"; readonly problems: readonly string[] }
+  | { readonly code: "bad-limit"; readonly limit: string; readonly value: number; readonly pack: number }
+  | { readonly code: "unknown-state"; readonly state: string; readonly known: readonly string[] }
+  | { readonly code: "unknown-prompt"; readonly prompt: string; readonly known: readonly string[] }
+  | { readonly code: "unsupported"; readonly what: string };

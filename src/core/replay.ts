@@ -1,0 +1,64 @@
+// Decides a recorded turn again under today's rules and compares (S53). Nothing is called: what the outside
+// said is in the journal.
+
+import { deepEqual, type Json } from "../base/json.ts";
+import { decide } from "./decide.ts";
+import type { Fact, TurnRow } from "./facts.ts";
+import { decideFork } from "./fork.ts";
+import type { Decision } from "./input.ts";
+import type { Program } from "./program.ts";
+import { recordedInput } from "./recorded-input.ts";
+import type { Run } from "./run.ts";
+
+export interface ReplayDifference {
+  readonly turn: number;
+  /** From 1: the first fact of the turn that differs. */
+  readonly fact: number;
+  /** Null where one side has no such fact. */
+  readonly recorded: Json;
+  readonly decided: Json;
+  readonly why: string;
+}
+
+/** The program a turn is decided with: the one it begins to use, or the one the run has. */
+export function digestFor(run: Run, { facts: [first] }: TurnRow): string {
+  return first?.type === "started" || first?.type === "forked" ? first.digest : run.digest;
+}
+
+/** What is different about the turn after `run`; undefined when today's rules decide the same. */
+export function replayTurn(program: Program, run: Run, row: TurnRow): ReplayDifference | undefined {
+  const recorded = recordedInput(program, run, row);
+  if (recorded === undefined)
+    return { ...at(row, 0, []), why: "these facts follow from no input known today" };
+  const decision =
+    recorded.kind === "fork"
+      ? decideFork(program, run, recorded.input)
+      : decide(program, run, recorded.input);
+  const facts = decision.kind === "facts" ? stored(decision.facts) : [];
+  for (let index = 0; index < Math.max(facts.length, row.facts.length); index++) {
+    const [before, now] = [row.facts[index], facts[index]];
+    if (before === undefined || now === undefined || !deepEqual(json(before), json(now)))
+      return { ...at(row, index, facts), why: whyOf(decision) };
+  }
+  return undefined;
+}
+
+function at(
+  { turn, facts }: TurnRow,
+  index: number,
+  decided: readonly Fact[],
+): Omit<ReplayDifference, "why"> {
+  return { turn, fact: index + 1, recorded: json(facts[index]), decided: json(decided[index]) };
+}
+
+function whyOf(decision: Decision): string {
+  if (decision.kind === "refused") return `today the input is refused: ${decision.refusal.code}`;
+  if (decision.kind === "ignored") return `today the input is ignored: ${decision.why}`;
+  return "today's rules decide otherwise";
+}
+
+/** As a journal gives facts back. */
+const stored = (facts: readonly Fact[]): readonly Fact[] =>
+  JSON.parse(JSON.stringify(facts)) as readonly Fact[];
+
+const json = (fact: Fact | undefined): Json => (fact ?? null) as unknown as Json;

@@ -1,0 +1,111 @@
+// What a model is sent: a pure function of program and run, so the debugger can show it for any turn and a
+// resumed run asks exactly what the lost call asked.
+
+import { must } from "../base/assert.ts";
+import { type Json, type JsonObject, put } from "../base/json.ts";
+import { itemsOf } from "../base/log.ts";
+import type { ModelAsk, ToolCall } from "./facts.ts";
+import { type OfferedTool, offeredTools } from "./offered-tools.ts";
+import type { Program, PromptSpec } from "./program.ts";
+import { renderPrompt } from "./render.ts";
+import { artifactValue, type Message, type Run } from "./run.ts";
+
+export interface ModelRequest {
+  /** Key of `requires.providers`, or `default`. */
+  readonly provider: string;
+  readonly system: string;
+  readonly messages: readonly RequestMessage[];
+  readonly tools: readonly OfferedTool[];
+  readonly toolChoice: "auto" | "required" | "none";
+  readonly parameters: JsonObject;
+}
+
+export type RequestMessage =
+  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly ToolCall[] }
+  | {
+      readonly role: "tool";
+      readonly call: string;
+      readonly tool: string;
+      readonly value: Json;
+      readonly error: boolean;
+    };
+
+export function modelRequest(program: Program, run: Run, ask: ModelAsk): ModelRequest {
+  const prompt = must(program.prompts[run.prompt], "the run's prompt exists");
+  const packTools = ask.tools && prompt.toolChoice !== "none";
+  const tools = offeredTools(program, { prompt: run.prompt, state: run.state }).filter((tool) => {
+    return packTools || tool.kind === "workflow";
+  });
+  return {
+    provider: prompt.provider,
+    system: systemText(program, run),
+    messages: messagesOf(run),
+    tools,
+    toolChoice: choiceOf(prompt, run, tools),
+    parameters: prompt.parameters,
+  };
+}
+
+/** The present prompt with everything filled in. */
+export function systemText(program: Program, run: Run): string {
+  const artifacts: Record<string, Json> = {};
+  for (const [name, artifact] of Object.entries(run.artifacts)) put(artifacts, name, artifactValue(artifact));
+  const { prompt, variables, context: workflowContext } = run;
+  return renderPrompt(program, { prompt, variables, artifacts, workflowContext }).text;
+}
+
+/** `required` holds until the first call of the visit, or a model could never stop calling. */
+function choiceOf(prompt: PromptSpec, run: Run, tools: readonly OfferedTool[]): ModelRequest["toolChoice"] {
+  if (tools.length === 0) return "none";
+  return prompt.toolChoice === "required" && run.visitCalls === 0 ? "required" : "auto";
+}
+
+/** S25: the results of one answer stand in the order of its calls, whatever order they arrived in. */
+function messagesOf(run: Run): readonly RequestMessage[] {
+  const messages: RequestMessage[] = [];
+  // Without a workflow no visit opens the conversation.
+  if (run.state === null) messages.push({ role: "user", text: openingText(run, soleOpening) });
+  let pending: { calls: readonly ToolCall[]; results: Extract<Message, { role: "result" }>[] } | undefined;
+  const flush = () => {
+    for (const call of pending?.calls ?? []) {
+      const result = pending?.results.find((one) => one.call === call.id);
+      if (result !== undefined)
+        messages.push({
+          role: "tool",
+          call: call.id,
+          tool: call.tool,
+          value: result.value,
+          error: result.error,
+        });
+    }
+    pending = undefined;
+  };
+  for (const message of itemsOf(run.conversation)) {
+    if (message.role === "result") pending?.results.push(message);
+    else {
+      flush();
+      if (message.role === "assistant") {
+        messages.push({ role: "assistant", text: message.text, calls: message.calls });
+        pending = { calls: message.calls, results: [] };
+      } else
+        messages.push({
+          role: "user",
+          text: message.role === "opening" ? openingText(run, message) : message.text,
+        });
+    }
+  }
+  flush();
+  return messages;
+}
+
+const soleOpening = { role: "opening", fresh: true, cause: null, context: "" } as const;
+
+/** S24: the task is never lost by a reset, and the state knows what led to it. */
+function openingText(run: Run, { fresh, cause, context }: Extract<Message, { role: "opening" }>): string {
+  const parts: string[] = [];
+  if (fresh && run.input !== "") parts.push(run.input);
+  if (cause !== null) parts.push(`(The workflow came here from ${cause.from} by the event ${cause.event}.)`);
+  if (context !== "") parts.push(`Context: ${context}`);
+  return parts.length === 0 ? "Begin." : parts.join("\n\n");
+}

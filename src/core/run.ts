@@ -1,0 +1,166 @@
+// A run: what its facts fold to. Plain data, so it can be stored as a snapshot and sent to a browser.
+
+import type { Json, JsonObject } from "../base/json.ts";
+import { emptyLog, type Log } from "../base/log.ts";
+import type { Ask, FinalStatus, Limits, Mode, Parent, Reason, Status, ToolCall } from "./facts.ts";
+
+export interface Run {
+  /** Turns folded so far. */
+  readonly turn: number;
+  readonly now: number;
+  readonly startedAt: number;
+  readonly started: boolean;
+  readonly final: FinalStatus | null;
+  readonly reason: Reason | null;
+  readonly digest: string;
+  readonly mode: Mode;
+  readonly variables: JsonObject;
+  readonly input: string;
+  readonly limits: Limits;
+  readonly wallClock: "total" | "active";
+  readonly gated: readonly string[];
+  readonly parent: Parent | null;
+  readonly forkedFrom: { readonly run: string; readonly turn: number } | null;
+
+  readonly state: string | null;
+  readonly prompt: string;
+  readonly visits: Readonly<Record<string, number>>;
+  /** Model calls, nudges and counted tool calls of the present visit. */
+  readonly round: number;
+  readonly nudges: number;
+  readonly visitCalls: number;
+  readonly scheduled: { readonly event: string; readonly context: string } | null;
+  /** Context of the transition that led here, `{{workflow_context}}`. */
+  readonly context: string;
+  readonly lastText: string;
+  readonly conversation: Log<Message>;
+  readonly artifacts: Readonly<Record<string, ArtifactValue>>;
+
+  readonly step: number;
+  readonly open: Readonly<Record<number, OpenAsk>>;
+  readonly used: Used;
+  /** How often each state asked a model, each tool was called, each state got an event from outside. */
+  readonly asksByState: Readonly<Record<string, number>>;
+  readonly callsByTool: Readonly<Record<string, number>>;
+  readonly eventsByState: Readonly<Record<string, number>>;
+  readonly lastUsage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly costUsd: number;
+  };
+  readonly dedupe: Readonly<Record<string, true>>;
+}
+
+export interface OpenAsk {
+  readonly ask: Ask;
+  /** Where a call stands that has not come back: unknown after a crash, or promised from outside. */
+  readonly hold: "in_doubt" | "deferred" | null;
+}
+
+export interface Used {
+  readonly visits: number;
+  readonly toolCalls: number;
+  readonly modelCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+  /** Time in status running, for `wall_clock: active`. */
+  readonly activeMs: number;
+}
+
+export type Message =
+  /** First of a visit: the task again where the conversation is new, and what led here (S24). */
+  | {
+      readonly role: "opening";
+      readonly fresh: boolean;
+      readonly cause: { readonly from: string; readonly event: string } | null;
+      readonly context: string;
+    }
+  | { readonly role: "user"; readonly text: string }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      readonly step: number;
+    }
+  | { readonly role: "result"; readonly call: string; readonly value: Json; readonly error: boolean };
+
+/** `append` keeps its pieces apart: a long log is never copied to add a line (S34). */
+export type ArtifactValue =
+  | { readonly mode: "replace"; readonly value: Json }
+  | { readonly mode: "append"; readonly json: boolean; readonly pieces: Log<Json> };
+
+export const noUsage: Used = {
+  visits: 0,
+  toolCalls: 0,
+  modelCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  costUsd: 0,
+  activeMs: 0,
+};
+
+const noLimits: Limits = {
+  visits: null,
+  toolCalls: null,
+  wallMs: null,
+  modelCalls: null,
+  inputTokens: null,
+  outputTokens: null,
+  costUsd: null,
+};
+
+export const emptyRun: Run = {
+  turn: 0,
+  now: 0,
+  startedAt: 0,
+  started: false,
+  final: null,
+  reason: null,
+  digest: "",
+  mode: "autonomous",
+  variables: {},
+  input: "",
+  limits: noLimits,
+  wallClock: "total",
+  gated: [],
+  parent: null,
+  forkedFrom: null,
+  state: null,
+  prompt: "",
+  visits: {},
+  round: 0,
+  nudges: 0,
+  visitCalls: 0,
+  scheduled: null,
+  context: "",
+  lastText: "",
+  conversation: emptyLog(),
+  artifacts: {},
+  step: 0,
+  open: {},
+  used: noUsage,
+  asksByState: {},
+  callsByTool: {},
+  eventsByState: {},
+  lastUsage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  dedupe: {},
+};
+
+/** Asks the runtime itself performs. Everything else waits for somebody outside, or for a time. */
+const PERFORMED: ReadonlySet<Ask["kind"]> = new Set(["model", "tool", "agent"]);
+
+export const isPerformed = ({ ask, hold }: OpenAsk): boolean => PERFORMED.has(ask.kind) && hold === null;
+
+/** S1: derived from the open asks, so it cannot disagree with them. */
+export function statusOf(run: Run): Status {
+  if (run.final !== null) return run.final;
+  return Object.values(run.open).some(isPerformed) ? "running" : "waiting";
+}
+
+/** The full value of an artifact (S34): pieces of text joined by newlines, pieces of JSON as one list. */
+export function artifactValue(artifact: ArtifactValue): Json {
+  if (artifact.mode === "replace") return artifact.value;
+  const pieces = artifact.pieces.cells.slice(0, artifact.pieces.length);
+  return artifact.json ? pieces : pieces.map(String).join("\n");
+}

@@ -1,0 +1,123 @@
+// A run at a glance: the shape that `show --json`, the API and the list of runs share.
+
+import { isoTime } from "../base/iso-time.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Ask, Limits, Reason, Status } from "./facts.ts";
+import { artifactValue, type Run, statusOf } from "./run.ts";
+
+export interface Summary {
+  readonly run: string;
+  readonly status: Status;
+  readonly reason: Reason | null;
+  readonly state: string | null;
+  readonly pack: { readonly id: string; readonly version: string; readonly digest: string };
+  readonly mode: string;
+  readonly output: { readonly text: string; readonly artifacts: JsonObject } | null;
+  readonly waiting_for: readonly WaitingFor[];
+  readonly visits: Readonly<Record<string, number>>;
+  readonly used: SummaryUsed;
+  readonly limits: JsonObject;
+  readonly turns: number;
+  readonly forked_from: { readonly run: string; readonly turn: number } | null;
+  readonly parent: { readonly run: string; readonly step: number } | null;
+  readonly started_at: string;
+  readonly updated_at: string;
+}
+
+export interface SummaryUsed {
+  readonly visits: number;
+  readonly tool_calls: number;
+  readonly model_calls: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+  readonly wall_ms: number;
+}
+
+export interface WaitingFor {
+  readonly step: number;
+  readonly kind: "event" | "message" | "approval" | "in_doubt" | "answer";
+  readonly events?: readonly string[];
+  readonly tool?: string;
+  readonly args?: Json;
+  readonly sha256?: string;
+}
+
+export function summaryOf(id: string, pack: Summary["pack"], run: Run): Summary {
+  return {
+    run: id,
+    status: statusOf(run),
+    reason: run.reason,
+    state: run.state,
+    pack,
+    mode: run.mode,
+    output: run.final === null ? null : { text: run.lastText, artifacts: artifactsOf(run) },
+    waiting_for: waitingFor(run),
+    visits: run.visits,
+    used: usedOf(run),
+    limits: limitsOf(run.limits),
+    turns: run.turn,
+    forked_from: run.forkedFrom,
+    parent: run.parent,
+    started_at: isoTime(run.startedAt),
+    updated_at: isoTime(run.now),
+  };
+}
+
+export function usedOf(run: Run): SummaryUsed {
+  const { used } = run;
+  return {
+    visits: used.visits,
+    tool_calls: used.toolCalls,
+    model_calls: used.modelCalls,
+    input_tokens: used.inputTokens,
+    output_tokens: used.outputTokens,
+    cost_usd: used.costUsd,
+    wall_ms: run.wallClock === "active" ? used.activeMs : Math.max(0, run.now - run.startedAt),
+  };
+}
+
+export function artifactsOf(run: Run): JsonObject {
+  return Object.fromEntries(
+    Object.entries(run.artifacts).map(([name, artifact]) => [name, artifactValue(artifact)]),
+  );
+}
+
+function waitingFor(run: Run): readonly WaitingFor[] {
+  const waiting: WaitingFor[] = [];
+  for (const [step, { ask, hold }] of Object.entries(run.open)) {
+    const one = waitOf(Number(step), ask, hold);
+    if (one !== undefined) waiting.push(one);
+  }
+  return waiting;
+}
+
+function waitOf(step: number, ask: Ask, hold: "in_doubt" | "deferred" | null): WaitingFor | undefined {
+  switch (ask.kind) {
+    case "event":
+      return { step, kind: "event", events: ask.allow };
+    case "message":
+      return { step, kind: "message" };
+    case "approval":
+      return { step, kind: "approval", tool: ask.tool, args: ask.args, sha256: ask.sha256 };
+    case "tool":
+    case "agent":
+      if (hold === null) return undefined;
+      return { step, kind: hold === "in_doubt" ? "in_doubt" : "answer", tool: ask.tool, args: ask.args };
+    default:
+      return undefined;
+  }
+}
+
+function limitsOf(limits: Limits): JsonObject {
+  const named: readonly (readonly [string, number | null])[] = [
+    ["max_total_visits", limits.visits],
+    ["max_tool_calls", limits.toolCalls],
+    ["max_wall_time_sec", limits.wallMs === null ? null : limits.wallMs / 1000],
+    ["max_model_calls", limits.modelCalls],
+    ["max_input_tokens", limits.inputTokens],
+    ["max_output_tokens", limits.outputTokens],
+    ["max_cost_usd", limits.costUsd],
+  ];
+  return Object.fromEntries(named.filter(([, value]) => value !== null));
+}

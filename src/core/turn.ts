@@ -1,0 +1,181 @@
+// One decision in progress: each recorded fact is folded at once, so the next rule sees it.
+
+import { must } from "../base/assert.ts";
+import type { Json } from "../base/json.ts";
+import { apply, atTime } from "./apply.ts";
+import { writeArtifact } from "./artifact-write.ts";
+import type { Ask, Cause, EndCause, Fact, FinalStatus, Outcome, Reason, WriteSource } from "./facts.ts";
+import { type Flow, type FlowState, flowOf, NONE, resolveEntry } from "./flow.ts";
+import type { Program, PromptSpec, StateSpec } from "./program.ts";
+import { type OpenAsk, type Run, statusOf } from "./run.ts";
+
+const flows = new WeakMap<Program, Flow>();
+
+export class Turn {
+  readonly facts: Fact[] = [];
+  readonly program: Program;
+  run: Run;
+
+  constructor(program: Program, run: Run, at: number) {
+    this.program = program;
+    this.run = atTime(run, at);
+  }
+
+  record(fact: Fact): void {
+    this.facts.push(fact);
+    this.run = apply(this.run, fact);
+  }
+
+  ask(ask: Ask): void {
+    this.record({ type: "asked", step: this.run.step + 1, ask });
+  }
+
+  /** The present state, or null in a pack without a workflow. */
+  get state(): StateSpec | null {
+    const { workflow } = this.program;
+    return workflow === null || this.run.state === null
+      ? null
+      : must(workflow.states[this.run.state], "the run's state exists");
+  }
+
+  get prompt(): PromptSpec {
+    return must(this.program.prompts[this.run.prompt], "the run's prompt exists");
+  }
+
+  get events(): readonly string[] {
+    return Object.keys(this.state?.events ?? {});
+  }
+
+  get isTerminal(): boolean {
+    return this.state?.terminal ?? true;
+  }
+
+  /** S7, S10: redirects, then the budget, then the visit. */
+  enter(target: string, cause: Cause, context: string): void {
+    const flow = this.#flow();
+    const hops: number[] = [];
+    const counts = flow.states.map((state) => this.#visitsOf(state.name));
+    const index = resolveEntry(
+      flow,
+      flow.states.findIndex((state) => state.name === target),
+      counts,
+      hops,
+    );
+    const names = hops.map((hop) => (flow.states[hop] as FlowState).name);
+    if (index === NONE) return this.#exhaustedAt(flow.states[hops.at(-1) as number] as FlowState, cause);
+    const { visits } = this.run.limits;
+    if (visits !== null && this.run.used.visits >= visits)
+      return this.exhaust("max_total_visits", visits, { cause });
+    const { name } = flow.states[index] as FlowState;
+    const spec = must(this.program.workflow?.states[name], "an entered state exists");
+    this.record({
+      type: "entered",
+      state: name,
+      visit: this.#visitsOf(name) + 1,
+      prompt: spec.promptTask ?? "",
+      cause: cause.kind === "event" && names.length > 0 ? { ...cause, hops: names } : cause,
+      fresh: !spec.persistent,
+      context,
+    });
+    return undefined;
+  }
+
+  /** S11–S13: asks a model unless a limit says no. */
+  askModel(tools: boolean): void {
+    const { limits, used, lastUsage } = this.run;
+    if (this.overTime()) return;
+    const over = (limit: string, max: number | null, wanted: number) =>
+      max !== null && wanted > max && (this.exhaust(limit, max), true);
+    if (over("max_model_calls", limits.modelCalls, used.modelCalls + 1)) return;
+    // The last call is the best estimate of the next.
+    if (over("max_input_tokens", limits.inputTokens, used.inputTokens + lastUsage.inputTokens)) return;
+    if (over("max_output_tokens", limits.outputTokens, used.outputTokens + lastUsage.outputTokens)) return;
+    if (over("max_cost_usd", limits.costUsd, used.costUsd + lastUsage.costUsd)) return;
+    const key = this.run.state ?? this.run.prompt;
+    const nth = Object.hasOwn(this.run.asksByState, key) ? (this.run.asksByState[key] as number) : 0;
+    this.ask({ kind: "model", round: this.run.round + 1, nth, tools });
+  }
+
+  /** S12: true when the run's time is over, which ends it. */
+  overTime(): boolean {
+    const { limits, now, startedAt, used, wallClock } = this.run;
+    if (limits.wallMs === null || this.run.final !== null) return this.run.final !== null;
+    const spent = wallClock === "active" ? used.activeMs : now - startedAt;
+    if (spent < limits.wallMs) return false;
+    this.exhaust("max_wall_time_sec", limits.wallMs / 1000);
+    return true;
+  }
+
+  /** S15: names the limit, its value and the state. */
+  exhaust(limit: string, value: number, at: { state?: string; cause?: Cause } = {}): void {
+    const state = at.state ?? this.run.state;
+    const reason: Reason = { code: limit, limit, value, ...(state !== null && { state }) };
+    this.finish("budget_exhausted", reason, at.cause);
+  }
+
+  finish(status: FinalStatus, reason: Reason | null, cause?: EndCause): void {
+    const { parent, open, lastText } = this.run;
+    this.record({ type: "finished", status, reason, text: lastText, ...(cause !== undefined && { cause }) });
+    for (const [step, { ask }] of Object.entries(open)) {
+      if (ask.kind === "agent") this.ask({ kind: "stop", child: step });
+      // The end closes everything, and this one is still owed.
+      else if (ask.kind === "stop") this.ask(ask);
+    }
+    if (parent !== null) this.ask({ kind: "reply", to: parent, outcome: this.#reply(status, reason) });
+  }
+
+  write(artifact: string, value: Json, source: WriteSource): string | undefined {
+    const write = writeArtifact(this.program, this.state, { artifact, value, source });
+    if (!write.ok) return write.message;
+    this.record(write.fact);
+    return undefined;
+  }
+
+  /** Closes what is open and will not be waited for any more; late answers are ignored by `decide`. */
+  abandon(which: (open: OpenAsk) => boolean): void {
+    for (const [step, open] of Object.entries(this.run.open)) {
+      if (!which(open)) continue;
+      const outcome: Outcome = { ok: false, code: "abandoned", message: "no longer needed" };
+      this.record({ type: "answered", step: Number(step), outcome });
+      if (open.ask.kind === "agent") this.ask({ kind: "stop", child: step });
+    }
+  }
+
+  /** The wall-time timer: always armed under `total`, only while running under `active` (S12). */
+  armTimer(): void {
+    const { limits, wallClock, now, startedAt, used, final } = this.run;
+    if (limits.wallMs === null || final !== null) return;
+    const armed = Object.values(this.run.open).some(({ ask }) => ask.kind === "timer");
+    const wanted = wallClock === "total" || statusOf(this.run) === "running";
+    if (armed && !wanted) this.abandon(({ ask }) => ask.kind === "timer");
+    if (armed || !wanted) return;
+    const due = wallClock === "total" ? startedAt + limits.wallMs : now + limits.wallMs - used.activeMs;
+    this.ask({ kind: "timer", due });
+  }
+
+  #exhaustedAt(state: FlowState, cause: Cause): void {
+    this.exhaust("max_visits", state.visitsMax, { state: state.name, cause });
+  }
+
+  #reply(status: FinalStatus, reason: Reason | null): Outcome {
+    if (status === "completed") return { ok: true, value: { status, response: this.run.lastText } };
+    return {
+      ok: false,
+      code: reason?.code ?? status,
+      message: reason?.message ?? `the agent's run ended ${status}`,
+    };
+  }
+
+  #visitsOf(name: string): number {
+    return Object.hasOwn(this.run.visits, name) ? (this.run.visits[name] as number) : 0;
+  }
+
+  #flow(): Flow {
+    let flow = flows.get(this.program);
+    if (flow === undefined) {
+      flow = flowOf(this.program);
+      flows.set(this.program, flow);
+    }
+    return flow;
+  }
+}

@@ -1,0 +1,115 @@
+// The one door: every input from every side goes through `submit`. It loads, decides, commits; when somebody
+// else committed first it decides again on what they left.
+
+import { must } from "../base/assert.ts";
+import type { JsonObject } from "../base/json.ts";
+import { fold } from "../core/apply.ts";
+import { decide } from "../core/decide.ts";
+import { FACTS_VERSION, type TurnRow } from "../core/facts.ts";
+import type { Input, Refusal } from "../core/input.ts";
+import type { Program } from "../core/program.ts";
+import { emptyRun, isPerformed, type Run } from "../core/run.ts";
+import { crashPoint } from "./crash-point.ts";
+import type { RunCreation, Store } from "./ports.ts";
+
+export type Submitted =
+  | { readonly kind: "done"; readonly run: Run; readonly row: TurnRow }
+  | { readonly kind: "ignored"; readonly why: string; readonly run: Run }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/** Rivals may win this often in a row before it is a defect. */
+const ATTEMPTS_MAX = 20;
+
+export class Door {
+  readonly #store: Store;
+  readonly #hot = new Map<string, Run>();
+  readonly #programs = new Map<string, Program>();
+  /** Inputs to one run are taken one after the other; other processes are held off by the turn number. */
+  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #committed: (id: string, row: TurnRow, run: Run) => void;
+  readonly #crash = crashPoint(process.env["PACKLOOP_CRASH_AT"]);
+
+  constructor(store: Store, committed: (id: string, row: TurnRow, run: Run) => void) {
+    this.#store = store;
+    this.#committed = committed;
+  }
+
+  submit(id: string, input: Input, create?: RunCreation): Promise<Submitted> {
+    const before = this.#queues.get(id) ?? Promise.resolve();
+    const next = before.then(
+      () => this.#take(id, input, create),
+      () => this.#take(id, input, create),
+    );
+    this.#queues.set(id, next);
+    const done = () => {
+      if (this.#queues.get(id) === next) this.#queues.delete(id);
+    };
+    next.then(done, done);
+    return next;
+  }
+
+  /** The run as of its last turn; undefined when there is none. */
+  async load(id: string): Promise<Run | undefined> {
+    const hot = this.#hot.get(id);
+    if (hot !== undefined) return hot;
+    const stored = await this.#store.load(id);
+    return stored === undefined ? undefined : fold(stored.rows, stored.snapshot);
+  }
+
+  async program(digest: string): Promise<Program> {
+    const known = this.#programs.get(digest);
+    if (known !== undefined) return known;
+    const stored = must(await this.#store.program(digest), `the program ${digest} of a run is stored`);
+    const program = stored.program as unknown as Program;
+    this.#programs.set(digest, program);
+    return program;
+  }
+
+  async putProgram(digest: string, program: Program, source: string): Promise<void> {
+    if (!this.#programs.has(digest))
+      await this.#store.putProgram(digest, program as unknown as JsonObject, source);
+    this.#programs.set(digest, program);
+  }
+
+  /** Forgets what is in memory: another process, or a fork, may have written. */
+  forget(id: string): void {
+    this.#hot.delete(id);
+  }
+
+  async #take(id: string, input: Input, create: RunCreation | undefined): Promise<Submitted> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const run = (await this.load(id)) ?? emptyRun;
+      if (!run.started && create === undefined)
+        return { kind: "refused", refusal: { code: "unknown-run", run: id } };
+      const program = await this.program(
+        run.started ? run.digest : must(create, "a new run has a creation").digest,
+      );
+      const decision = decide(program, run, input);
+      // A commit would show that another process wrote meanwhile; only reading again shows it here.
+      if (decision.kind !== "facts" && this.#hot.delete(id)) continue;
+      if (decision.kind === "ignored") return { ...decision, run };
+      if (decision.kind === "refused") return decision;
+      const at = Math.max(run.now, input.at);
+      const row: TurnRow = { turn: run.turn + 1, at, v: FACTS_VERSION, facts: decision.facts };
+      const after = decision.run;
+      this.#crash("before");
+      const creation = row.turn === 1 && create !== undefined ? { create } : {};
+      const committed = await this.#store.commit({ run: id, row, after, ...creation });
+      this.#crash("after");
+      if (committed) {
+        this.#keep(id, after);
+        this.#committed(id, row, after);
+        return { kind: "done", run: after, row };
+      }
+      this.#hot.delete(id);
+    }
+    throw new Error(`run ${id}: other writers won ${ATTEMPTS_MAX} times in a row`);
+  }
+
+  /** Runs at work stay folded; a hundred thousand waiting ones must cost no memory. */
+  #keep(id: string, run: Run): void {
+    const working = run.final === null && Object.values(run.open).some(isPerformed);
+    if (working) this.#hot.set(id, run);
+    else this.#hot.delete(id);
+  }
+}

@@ -1,0 +1,171 @@
+// What the engine asks of the world. Stores and adapters implement these and hold no rules.
+
+import type { Json, JsonObject } from "../base/json.ts";
+import type { ModelReply, Outcome, Status, TurnRow } from "../core/facts.ts";
+import type { ModelRequest } from "../core/request.ts";
+import type { Run } from "../core/run.ts";
+
+// ---- Store ----------------------------------------------------------------------------------------------
+
+/**
+ * Keeps journals. `commit` is the only write path for logic; its primary key `(run, turn)` is the lock.
+ * Everything a method resolved with is durable: it survives SIGKILL and power loss.
+ */
+export interface Store extends AsyncDisposable {
+  /** Newest snapshot and the turns after it; undefined when there is no such run. */
+  load(run: string): Promise<StoredRun | undefined>;
+  /**
+   * As `load`, for the state after turn `turn`; the nearest snapshot not after it, and the turns up to it.
+   */
+  loadAt(run: string, turn: number): Promise<StoredRun | undefined>;
+  /** Turns `from` to `to` (both included) in order, at most `limit`. */
+  rows(run: string, range: { from: number; to: number; limit: number }): Promise<readonly TurnRow[]>;
+  /** False when another turn with that number is there already. Turn 1 also creates the run. */
+  commit(commit: Commit): Promise<boolean>;
+  /** A new run whose first turns are a copy of another's, then one turn of its own; one transaction. */
+  fork(fork: ForkCommit): Promise<boolean>;
+  /** Runs whose journal wants work: an open ask that the runtime performs, or a timer due by `now`. */
+  runnable(now: number, limit: number): Promise<readonly string[]>;
+  /** When the next timer is due, if any. */
+  nextDue(): Promise<number | undefined>;
+  find(key: string): Promise<string | undefined>;
+  list(filter: RunFilter): Promise<readonly RunRecord[]>;
+  record(run: string): Promise<RunRecord | undefined>;
+  /** Programs by digest, and what a run was started with (script, model binding, configuration). */
+  putProgram(digest: string, program: JsonObject, source: string): Promise<void>;
+  program(digest: string): Promise<{ readonly program: JsonObject; readonly source: string } | undefined>;
+  remove(runs: readonly string[]): Promise<void>;
+  /** Removes blobs, snapshots and programs nobody refers to; bytes freed. */
+  collect(): Promise<number>;
+  /**
+   * Refolds and compares: journal hashes, snapshots, blobs, run record. Every problem found, empty when
+   * sound.
+   */
+  verify(run: string): Promise<readonly string[]>;
+}
+
+export interface StoredRun {
+  readonly snapshot: Run | undefined;
+  readonly rows: readonly TurnRow[];
+  readonly record: RunRecord;
+}
+
+export interface Commit {
+  readonly run: string;
+  readonly row: TurnRow;
+  /** What the journal folds to with this turn. */
+  readonly after: Run;
+  /** With turn 1 only. */
+  readonly create?: RunCreation;
+}
+
+export interface RunCreation {
+  readonly digest: string;
+  readonly packId: string;
+  readonly packVersion: string;
+  /** Finds the run again (`--idempotency-key`); unique. */
+  readonly key?: string;
+  /** What is needed to go on without being told again. No secrets. */
+  readonly setup: JsonObject;
+}
+
+export interface ForkCommit {
+  readonly from: string;
+  /** The last turn that is copied. */
+  readonly turn: number;
+  readonly run: string;
+  readonly row: TurnRow;
+  readonly after: Run;
+  readonly create: RunCreation;
+}
+
+/** One line in a list of runs; updated in the transaction of each turn. */
+export interface RunRecord {
+  readonly run: string;
+  readonly turn: number;
+  readonly status: Status;
+  readonly state: string | null;
+  readonly digest: string;
+  readonly packId: string;
+  readonly packVersion: string;
+  readonly key: string | null;
+  readonly setup: JsonObject;
+  readonly parent: string | null;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly visits: number;
+  readonly reason: string | null;
+  /** Steps that are open, in order: equal to the open asks of the folded run (I2). */
+  readonly open: readonly number[];
+  /** Earliest due time of an open timer. */
+  readonly due: number | null;
+}
+
+export interface RunFilter {
+  readonly status?: readonly Status[];
+  readonly packId?: string;
+  readonly parent?: string;
+  readonly before?: string;
+  readonly limit: number;
+}
+
+// ---- Model and tools --------------------------------------------------------------------------------------
+
+export interface CallContext {
+  readonly run: string;
+  readonly step: number;
+  /** Same for every attempt at this step: `run/step`. */
+  readonly key: string;
+  /** From 1; attempts made by this process. */
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  /** The state, or the prompt of a pack without a workflow. */
+  readonly state: string;
+  readonly prompt: string;
+  /** Calls of this kind before this one over the whole run: model calls in the state, calls of the tool. */
+  readonly nth: number;
+}
+
+export interface ModelPort {
+  call(request: ModelRequest, context: CallContext): Promise<ModelReply>;
+}
+
+/** `deferred`: the answer will come later through the door. */
+export type ToolAnswer = Outcome | "deferred";
+
+export interface ToolPort {
+  /** False: nothing is bound to that name. */
+  knows(tool: string): boolean;
+  /** After a crash the call may be made again with the same key (S46). */
+  isSafe(tool: string): boolean;
+  call(tool: string, args: Json, context: CallContext): Promise<ToolAnswer>;
+}
+
+export interface Clock {
+  /** Milliseconds since 1970; never goes back within a process. */
+  now(): number;
+  /** Resolves after the delay, or when aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Something wrong with the world: network, disk, provider. Caught only by the dispatcher and the commands.
+ */
+export class Fault extends Error {
+  override readonly name = "Fault";
+  readonly code: string;
+  readonly retry: "later" | "never";
+  /** From a `Retry-After`. */
+  readonly afterMs: number | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    options: { retry: "later" | "never"; afterMs?: number; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.retry = options.retry;
+    this.afterMs = options.afterMs;
+  }
+}

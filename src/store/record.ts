@@ -1,0 +1,51 @@
+// The line about a run that every store keeps beside its journal. It says nothing the journal does not.
+
+import type { Ask } from "../core/facts.ts";
+import { type OpenAsk, type Run, statusOf } from "../core/run.ts";
+import type { RunCreation, RunRecord } from "../engine/ports.ts";
+
+/** The part of a record that turns change. */
+export type Progress = Pick<
+  RunRecord,
+  "turn" | "status" | "state" | "updatedAt" | "visits" | "reason" | "open" | "due"
+>;
+
+export function progressOf(after: Run): Progress {
+  const open: number[] = [];
+  let due: number | null = null;
+  for (const step of Object.keys(after.open)) {
+    const { ask } = after.open[Number(step)] as OpenAsk;
+    open.push(Number(step));
+    if (ask.kind === "timer" && (due === null || ask.due < due)) due = ask.due;
+  }
+  return {
+    turn: after.turn,
+    status: statusOf(after),
+    state: after.state,
+    updatedAt: after.now,
+    visits: after.used.visits,
+    reason: after.reason?.code ?? null,
+    open,
+    due,
+  };
+}
+
+export function recordOf(run: string, create: RunCreation, after: Run): RunRecord {
+  return {
+    run,
+    digest: create.digest,
+    packId: create.packId,
+    packVersion: create.packVersion,
+    key: create.key ?? null,
+    setup: create.setup,
+    parent: after.parent?.run ?? null,
+    startedAt: after.startedAt,
+    ...progressOf(after),
+  };
+}
+
+/** Kinds that wait for nobody outside. A finished run may still owe a reply or a stop (I4). */
+const WORK: ReadonlySet<Ask["kind"]> = new Set(["model", "tool", "agent", "reply", "stop"]);
+
+export const wantsWork = (run: Run): boolean =>
+  Object.values(run.open).some(({ ask, hold }) => hold === null && WORK.has(ask.kind));

@@ -1,0 +1,44 @@
+// Looks at what ordinary reads take for granted: that indexes lead to a run's rows, and that nothing lies
+// beyond.
+
+import type { DatabaseSync } from "node:sqlite";
+import { fromColumn, toColumn } from "./column-text.ts";
+import type { RunRow } from "./reader.ts";
+import { standingOf } from "./run-record.ts";
+
+export class Inspector {
+  readonly #db: DatabaseSync;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** Why a run is not found by its name. */
+  missing(name: string): string {
+    const found = this.#db.prepare("SELECT id FROM run NOT INDEXED WHERE name = ?").get(toColumn(name));
+    if (found === undefined) return `there is no run \`${name}\``;
+    return `run \`${name}\` is stored but cannot be found by its name: an index or its record is damaged`;
+  }
+
+  /** Lookups that should lead to this run and do not. */
+  rowProblems(row: RunRow): readonly string[] {
+    const name = fromColumn(row.name);
+    const problems: string[] = [];
+    const isFound = (sql: string, ...values: (string | number)[]) =>
+      this.#db.prepare(sql).get(...values) !== undefined;
+    const expect = (found: boolean, by: string) => {
+      if (!found) problems.push(`run \`${name}\` cannot be found by its ${by}: an index is damaged`);
+    };
+    const { status, work, due } = standingOf(row.standing);
+    const head = "SELECT 1 FROM head INDEXED BY";
+    expect(isFound(`${head} head_status WHERE status = ? AND run = ?`, status, row.run), "status");
+    expect(work === row.work && due === row.due, "open work");
+    if (work === 1) expect(isFound(`${head} head_work WHERE work = 1 AND run = ?`, row.run), "open work");
+    if (due !== null) expect(isFound(`${head} head_due WHERE due = ? AND run = ?`, due, row.run), "due time");
+    if (row.key !== null)
+      expect(isFound("SELECT 1 FROM run WHERE key = ? AND id = ?", row.key, row.run), "key");
+    const parent = "SELECT 1 FROM run INDEXED BY run_parent WHERE parent = ? AND id = ?";
+    if (row.parent !== null) expect(isFound(parent, row.parent, row.run), "parent");
+    return problems;
+  }
+}

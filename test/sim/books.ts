@@ -1,0 +1,177 @@
+// A second, independent account of a run, kept from the raw facts alone. It shares no code with the fold, so
+// a mistake there shows as a difference.
+
+import type { Ask, Fact, FinalStatus, ModelReply, Started, TurnRow, Usage } from "../../src/core/facts.ts";
+
+export interface OpenEntry {
+  readonly ask: Ask;
+  hold: "in_doubt" | "deferred" | null;
+}
+
+/** What one visit has spent since it began or somebody last spoke to it. */
+export interface Spell {
+  modelCalls: number;
+  toolCalls: number;
+  spokenTo: boolean;
+}
+
+const performed: ReadonlySet<string> = new Set(["model", "tool", "agent"]);
+const calls: ReadonlySet<string> = new Set(["tool", "agent", "approval"]);
+
+export class Books {
+  turn = 0;
+  at = 0;
+  startedAt = 0;
+  activeMs = 0;
+  started: Started | null = null;
+  final: FinalStatus | null = null;
+  state: string | null = null;
+  prompt = "";
+  readonly open = new Map<number, OpenEntry>();
+  step = 0;
+  readonly visits = new Map<string, number>();
+  readonly used = { visits: 0, toolCalls: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  lastUsage: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  spell: Spell = { modelCalls: 0, toolCalls: 0, spokenTo: false };
+  scheduled = false;
+  readonly dedupe = new Set<string>();
+  /** Calls that left, by the model's name for them. */
+  readonly asked = new Set<string>();
+  /** Arguments a person let pass, by call. */
+  readonly approved = new Map<string, string>();
+  entered = 0;
+
+  get running(): boolean {
+    return this.final === null && this.#some(({ ask, hold }) => performed.has(ask.kind) && hold === null);
+  }
+
+  get openCalls(): boolean {
+    return this.#some(({ ask }) => calls.has(ask.kind));
+  }
+
+  get status(): string {
+    return this.final ?? (this.running ? "running" : "waiting");
+  }
+
+  openOf(...kinds: readonly Ask["kind"][]): readonly (readonly [number, OpenEntry])[] {
+    return [...this.open].filter(([, { ask }]) => kinds.includes(ask.kind));
+  }
+
+  visitsOf(state: string): number {
+    return this.visits.get(state) ?? 0;
+  }
+
+  /** Wall time used, by the run's way of counting (S12). */
+  get spentMs(): number {
+    return this.started?.wallClock === "active" ? this.activeMs : this.at - this.startedAt;
+  }
+
+  get isOverTime(): boolean {
+    const limit = this.started?.limits.wallMs ?? null;
+    return limit !== null && this.spentMs >= limit;
+  }
+
+  /** Time passes up to the turn; what was running meanwhile was active. */
+  advance(row: TurnRow): void {
+    const [first] = row.facts;
+    if (first?.type === "forked") return this.#fork(row, first.resetBudget);
+    if (this.running) this.activeMs += row.at - this.at;
+    this.at = row.at;
+    this.turn = row.turn;
+  }
+
+  /** A copy goes on as its own run: later by the time nobody worked on it, and owing nothing to anybody. */
+  #fork(row: TurnRow, resetBudget: boolean): void {
+    const shift = row.at - this.at;
+    this.at = row.at;
+    this.turn = row.turn;
+    this.startedAt = resetBudget ? row.at : this.startedAt + shift;
+    if (this.started !== null) this.started = { ...this.started, parent: null };
+    for (const [step, { ask, hold }] of this.open) {
+      if (ask.kind === "reply" || ask.kind === "stop") this.open.delete(step);
+      if (ask.kind === "timer") this.open.set(step, { ask: { ...ask, due: ask.due + shift }, hold });
+    }
+    if (!resetBudget) return;
+    this.activeMs = 0;
+    Object.assign(this.used, {
+      visits: 0,
+      toolCalls: 0,
+      modelCalls: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      costUsd: 0,
+    });
+  }
+
+  enter(fact: Fact, canonicalArgs: (ask: Ask) => string): void {
+    switch (fact.type) {
+      case "started":
+        this.started = fact;
+        this.startedAt = this.at;
+        this.prompt = fact.prompt;
+        return;
+      case "entered":
+        this.state = fact.state;
+        this.prompt = fact.prompt;
+        this.visits.set(fact.state, this.visitsOf(fact.state) + 1);
+        this.used.visits++;
+        this.entered++;
+        this.scheduled = false;
+        this.spell = { modelCalls: 0, toolCalls: 0, spokenTo: false };
+        return;
+      case "asked":
+        return this.#ask(fact.step, fact.ask);
+      case "answered":
+        return this.#answer(fact, canonicalArgs);
+      case "finished":
+        this.final = fact.status;
+        this.open.clear();
+        return;
+      case "noted":
+        return this.#note(fact);
+      default:
+    }
+  }
+
+  #ask(step: number, ask: Ask): void {
+    this.step = step;
+    this.open.set(step, { ask, hold: null });
+    if (ask.kind === "model") {
+      this.used.modelCalls++;
+      this.spell.modelCalls++;
+    } else if (ask.kind === "tool" || ask.kind === "agent") {
+      this.used.toolCalls++;
+      this.spell.toolCalls++;
+      this.asked.add(ask.call);
+    }
+  }
+
+  #answer(fact: Extract<Fact, { type: "answered" }>, canonicalArgs: (ask: Ask) => string): void {
+    const ask = this.open.get(fact.step)?.ask;
+    this.open.delete(fact.step);
+    if (!fact.outcome.ok || ask === undefined) return;
+    if (ask.kind === "approval" && fact.outcome.value === "approved")
+      this.approved.set(ask.call, canonicalArgs(ask));
+    if (ask.kind !== "model") return;
+    const { usage } = fact.outcome.value as unknown as ModelReply;
+    this.lastUsage = usage;
+    this.used.inputTokens += usage.inputTokens;
+    this.used.outputTokens += usage.outputTokens;
+    this.used.costUsd += usage.costUsd;
+  }
+
+  #note(fact: Extract<Fact, { type: "noted" }>): void {
+    if (fact.what === "scheduled") this.scheduled = true;
+    else if (fact.what === "dedupe") this.dedupe.add(fact.key);
+    else if (fact.what === "message") this.spell = { modelCalls: 0, toolCalls: 0, spokenTo: true };
+    else if (fact.what === "in_doubt" || fact.what === "deferred" || fact.what === "retried") {
+      const open = this.open.get(fact.step);
+      if (open !== undefined) open.hold = fact.what === "retried" ? null : fact.what;
+    }
+  }
+
+  #some(which: (open: OpenEntry) => boolean): boolean {
+    for (const open of this.open.values()) if (which(open)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,99 @@
+// What a sender deserves to hear, by the books: the guards of S26–S31, S46, S49 and S50 written a second
+// time.
+
+import { isObject } from "../../src/base/json.ts";
+import type { AnswerInput, EventInput, Input } from "../../src/core/input.ts";
+import type { Program, StateSpec } from "../../src/core/program.ts";
+import type { Books } from "./books.ts";
+
+/** `facts`, `ignored`, or the code of a refusal. */
+export function expectedReply(books: Books, program: Program, input: Input): string {
+  if (input.type === "start") return books.started === null ? "facts" : "ignored";
+  if (books.started === null) return "unknown-run";
+  switch (input.type) {
+    case "answer":
+      return answerReply(books, input);
+    case "event":
+      return eventReply(books, program, input);
+    case "message":
+      if (books.final !== null) return "run-finished";
+      return isListening(books) && !books.openCalls ? "facts" : "not-waiting";
+    case "approve": {
+      const ask = books.open.get(input.step)?.ask;
+      if (ask?.kind === "approval" && input.sha256 !== undefined && input.sha256 !== ask.sha256)
+        return "hash-mismatch";
+      return stepReply(books, input.step, ask?.kind === "approval");
+    }
+    case "reject":
+      return stepReply(books, input.step, books.open.get(input.step)?.ask.kind === "approval");
+    case "retry":
+    case "abort":
+      return stepReply(books, input.step, (books.open.get(input.step)?.hold ?? null) !== null);
+    case "hold": {
+      const open = books.open.get(input.step);
+      const isCall = open?.ask.kind === "tool" || open?.ask.kind === "agent";
+      return isCall && open?.hold === null ? "facts" : "ignored";
+    }
+    case "cancel":
+      return books.final === null ? "facts" : "ignored";
+  }
+}
+
+function answerReply(books: Books, input: AnswerInput): string {
+  const ask = books.open.get(input.step)?.ask;
+  if (ask === undefined) return closedReply(books, input.step);
+  if (ask.kind === "event" || ask.kind === "message" || ask.kind === "approval")
+    return "pending-tool-mismatch";
+  const tool = ask.kind === "tool" || ask.kind === "agent" ? ask.tool : undefined;
+  if (input.tool !== undefined && input.tool !== tool) return "pending-tool-mismatch";
+  const { outcome } = input;
+  if (ask.kind === "model" && outcome.ok && !isObject(outcome.value)) return "pending-tool-mismatch";
+  if (ask.kind === "model" && outcome.ok && !Object.hasOwn(outcome.value as object, "usage"))
+    return "pending-tool-mismatch";
+  return ask.kind === "timer" && input.at < ask.due ? "ignored" : "facts";
+}
+
+function stepReply(books: Books, step: number, fits: boolean): string {
+  if (!books.open.has(step)) return closedReply(books, step);
+  return fits ? "facts" : "pending-tool-mismatch";
+}
+
+const closedReply = (books: Books, step: number): string =>
+  books.final === null && step > books.step ? "step-mismatch" : "ignored";
+
+function eventReply(books: Books, program: Program, input: EventInput): string {
+  if (input.dedupeKey !== undefined && books.dedupe.has(input.dedupeKey)) return "ignored";
+  if (books.final !== null) return "run-finished";
+  const state = stateOf(books, program);
+  if (state === undefined || !Object.hasOwn(state.events, input.name)) return "event-not-allowed";
+  if (state.orchestration !== "hybrid" && !isListening(books)) return "not-waiting";
+  return Object.entries(input.artifacts ?? {}).every(([name, value]) =>
+    isWritable(program, state, name, value),
+  )
+    ? "facts"
+    : "bad-artifact";
+}
+
+const isListening = (books: Books): boolean =>
+  books.status === "waiting" && books.openOf("event", "message").length > 0;
+
+function isWritable(program: Program, state: StateSpec, name: string, value: unknown): boolean {
+  const shared = program.workflow?.artifacts ?? {};
+  const spec = Object.hasOwn(state.artifacts, name)
+    ? state.artifacts[name]
+    : Object.hasOwn(shared, name)
+      ? shared[name]
+      : undefined;
+  if (spec === undefined) return false;
+  if (JSON.stringify(value).length > 65_536) return false;
+  if (spec.type !== "application/json" || typeof value !== "string") return true;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const stateOf = (books: Books, program: Program): StateSpec | undefined =>
+  books.state === null ? undefined : program.workflow?.states[books.state];

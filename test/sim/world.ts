@@ -1,0 +1,101 @@
+// The model and the tools: obedient, wrong, confused or broken, as the dice say.
+
+import type { Json } from "../../src/base/json.ts";
+import type { CallAsk, ModelAsk, Outcome, ToolCall } from "../../src/core/facts.ts";
+import type { Program, PromptSpec } from "../../src/core/program.ts";
+import { SET_ARTIFACT, TRANSITION } from "../../src/core/reserved.ts";
+import type { Run } from "../../src/core/run.ts";
+import type { Dice } from "./dice.ts";
+
+export class World {
+  readonly #dice: Dice;
+  #calls = 0;
+  /** People are tired: models move on, tools work, so that every run comes to its end. */
+  calm = false;
+
+  constructor(dice: Dice) {
+    this.#dice = dice;
+  }
+
+  model(program: Program, run: Run, ask: ModelAsk): Outcome {
+    const dice = this.#dice;
+    if (!this.calm && dice.chance(0.015)) return { ok: false, code: "refusal", message: "the model refused" };
+    const state = run.state === null ? undefined : program.workflow?.states[run.state];
+    const events = Object.keys(state?.events ?? {});
+    const reply = { text: this.#text(events), calls: this.#replyCalls(program, run, ask, events) };
+    const usage = {
+      inputTokens: dice.between(0, 90),
+      outputTokens: dice.between(0, 40),
+      costUsd: dice.between(0, 8) / 16,
+    };
+    return { ok: true, value: { ...reply, usage } as unknown as Json };
+  }
+
+  /** `deferred`: somebody will bring the answer later. */
+  tool(_ask: CallAsk): Outcome | "deferred" {
+    const dice = this.#dice;
+    if (!this.calm && dice.chance(0.08)) return "deferred";
+    if (dice.chance(0.15)) return { ok: false, code: "tool_error", message: "it broke" };
+    return { ok: true, value: this.value() };
+  }
+
+  value(): Json {
+    const dice = this.#dice;
+    return dice.pick<() => Json>([
+      () => "a result",
+      () => ({ a: dice.below(9), b: [dice.below(9)] }),
+      () => ({ a: ["x", "y"] }),
+      () => dice.below(100),
+      () => null,
+      () => '{"looks": "like JSON"}',
+      () => "x".repeat(dice.chance(0.05) ? 70_000 : 70),
+    ])();
+  }
+
+  #text(events: readonly string[]): string {
+    const dice = this.#dice;
+    if (events.length === 0 || dice.chance(0.6)) return dice.pick(["", "so be it", "thinking\nof it"]);
+    const event = dice.pick(events);
+    return dice.pick([
+      event,
+      `**${event}**`,
+      `I think\nevent: ${event}.`,
+      event.toLowerCase(),
+      `no ${event} yet`,
+    ]);
+  }
+
+  #replyCalls(program: Program, run: Run, ask: ModelAsk, events: readonly string[]): readonly ToolCall[] {
+    const dice = this.#dice;
+    const calls: ToolCall[] = [];
+    const prompt = program.prompts[run.prompt] as PromptSpec;
+    const add = (tool: string, args: Json) => calls.push({ id: `c${++this.#calls}`, tool, args });
+    if (dice.chance(ask.tools ? 0.45 : 0.15)) {
+      for (let left = dice.between(1, 3); left > 0; left--) add(...this.#packCall(prompt));
+    }
+    while (dice.chance(0.2)) add(SET_ARTIFACT, this.#artifactArgs(program));
+    if (events.length > 0 && dice.chance(0.5)) add(TRANSITION, { event: dice.pick(events), context: "go" });
+    if (dice.chance(0.06)) add(TRANSITION, dice.pick<Json>([{ event: "Nope" }, {}, null, { event: 7 }]));
+    if (events.length > 0 && dice.chance(0.05)) add(TRANSITION, { event: dice.pick(events) });
+    // A transition may stand before, among or behind the other calls.
+    if (dice.chance(0.5)) calls.reverse();
+    return calls;
+  }
+
+  #packCall(prompt: PromptSpec): [string, Json] {
+    const dice = this.#dice;
+    if (prompt.tools.length === 0 || dice.chance(0.1)) return [dice.pick(["rm", "look", "scout"]), {}];
+    const tool = dice.pick(prompt.tools);
+    return [tool, dice.pick<Json>([{}, { q: "x" }, { q: "y", n: 1 }, { q: 1 }])];
+  }
+
+  #artifactArgs(program: Program): Json {
+    const dice = this.#dice;
+    const names = [...Object.keys(program.workflow?.artifacts ?? {}), "nope"];
+    return dice.pick<Json>([
+      { name: dice.pick(names), value: this.value() },
+      { name: dice.pick(names) },
+      null,
+    ]);
+  }
+}
