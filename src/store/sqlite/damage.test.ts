@@ -4,7 +4,7 @@ import { canonical, type Json } from "../../base/json.ts";
 import { Fault, type Store } from "../../engine/ports.ts";
 import { chance, sampleCreation, sampleJournal } from "../sample-journal.ts";
 import { change, freshPaths, inStore, look } from "../stored-file.ts";
-import { commitAll, forkTurn, withLargeTexts } from "../stored-journal.ts";
+import { commitAll, folded, forkTurn, withLargeTexts } from "../stored-journal.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 const fresh = freshPaths();
@@ -37,7 +37,7 @@ async function everything(store: Store): Promise<string> {
   const all: unknown[] = [];
   for (const run of RUNS) {
     all.push(
-      await store.load(run),
+      await folded(store, run),
       await store.rows(run, { from: 1, to: 999, limit: 999 }),
       await store.record(run),
     );

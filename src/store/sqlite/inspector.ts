@@ -20,6 +20,14 @@ export class Inspector {
     return `run \`${name}\` is stored but cannot be found by its name: an index or its record is damaged`;
   }
 
+  /** Digests of the programs that were there when the run was created, or when it was forked. */
+  programsOf(run: number): readonly string[] {
+    const rows = this.#db.prepare("SELECT digest FROM run_program WHERE run = ?").all(run) as {
+      digest: string;
+    }[];
+    return rows.map(({ digest }) => fromColumn(digest));
+  }
+
   /** Lookups that should lead to this run and do not. */
   rowProblems(row: RunRow): readonly string[] {
     const name = fromColumn(row.name);

@@ -29,15 +29,29 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
   if (options.readOnly === true) {
     if (!existsSync(path))
       throw new Fault("store-unavailable", `there is no store \`${path}\``, { retry: "never" });
-    return new SqliteStore(path, openForReading(path), undefined);
+    return storeOn(path, openForReading(path), undefined);
   }
   const lock = lockFile(path);
   try {
-    return new SqliteStore(path, openForWriting(path, options), { lock, options });
+    return storeOn(path, openForWriting(path, options), { lock, options });
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+function storeOn(path: string, db: DatabaseSync, writing: Writing | undefined): Store {
+  try {
+    return new SqliteStore(path, db, writing);
+  } catch (error) {
+    db.close();
+    throw faultOf(error, path);
+  }
+}
+
+interface Writing {
+  readonly lock: FileLock;
+  readonly options: OpenOptions;
 }
 
 const CREATION = "the first turn, and only it, creates the run";
@@ -54,7 +68,7 @@ class SqliteStore implements Store {
   #closed: Error | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(path: string, db: DatabaseSync, writing: { lock: FileLock; options: OpenOptions } | undefined) {
+  constructor(path: string, db: DatabaseSync, writing: Writing | undefined) {
     this.#path = path;
     this.#db = db;
     this.#reader = new Reader(db);

@@ -20,6 +20,8 @@ export function errorText(error: unknown): ErrorText {
 export const errorOf = ({ code, message, retry }: ErrorText): Error =>
   code === undefined ? new Defect(message) : new Fault(code, message, { retry });
 
+/** Our statements are right, so one that cannot be understood has met damaged definitions of tables. */
+const NOT_UNDERSTOOD = 1;
 const BUSY = 5;
 const LOCKED = 6;
 const CORRUPT = 11;
@@ -46,7 +48,7 @@ export function faultOf(error: unknown, path: string): Error {
   if (error instanceof Fault || error instanceof Defect) return error;
   const code = sqliteCode(error);
   const said = error instanceof Error ? error.message : String(error);
-  if (code === CORRUPT || isOutOfRange(error)) return corrupt(path, said, error);
+  if (code === CORRUPT || code === NOT_UNDERSTOOD || isOutOfRange(error)) return corrupt(path, said, error);
   if (code === NOT_A_DATABASE) return foreign(path, error);
   if (isBusy(error)) {
     const message = `the store \`${path}\` is held by another program, which did not let go in time: ${said}`;

@@ -184,7 +184,9 @@ function statements(db: DatabaseSync) {
     insertRun: db.prepare(`INSERT INTO run
       (name, key, digest, pack_id, pack_version, setup, parent, started_at, sum)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, unhex(?)) ON CONFLICT DO NOTHING`),
-    insertUse: db.prepare("INSERT INTO run_program (run, digest) VALUES (?, ?)"),
+    insertUse: db.prepare(
+      "INSERT INTO run_program (run, digest) SELECT ?, digest FROM program WHERE digest = ?",
+    ),
     insertTurn: db.prepare(`INSERT INTO turn (id, ${turn})
       VALUES (?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?)) ON CONFLICT DO NOTHING`),
     insertBlob: db.prepare("INSERT INTO blob (hash, data) VALUES (unhex(?), ?) ON CONFLICT DO NOTHING"),

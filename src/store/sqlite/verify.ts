@@ -115,7 +115,7 @@ class RunCheck {
     this.#compareHead(row);
     this.problems.push(...(this.#try((_, inspector) => inspector.rowProblems(row)) ?? []));
     const record = this.#try(() => checkedRecord(row));
-    if (record !== undefined) this.#try((reader) => reader.program(record.digest));
+    this.#programs(row);
     const folded = this.#folded;
     if (record === undefined || folded === undefined) return;
     if (!sameJson(recordOf(record.run, creationOf(record), folded), record)) {
@@ -123,6 +123,14 @@ class RunCheck {
     }
     if (record.digest !== folded.digest) {
       this.problems.push(`run \`${this.#name}\` was created with another program than its journal names`);
+    }
+  }
+
+  #programs({ run }: RunRow): void {
+    for (const digest of this.#try((_, inspector) => inspector.programsOf(run)) ?? []) {
+      const found = this.#try((reader) => reader.program(digest) ?? "missing");
+      if (found === "missing")
+        this.problems.push(`program \`${digest}\` of run \`${this.#name}\` is missing`);
     }
   }
 
