@@ -14,8 +14,8 @@ const small = join(folder, "small.pack.yaml");
 const largeYaml = join(folder, "large.pack.yaml");
 const largeJson = join(folder, "large.pack.json");
 writeFileSync(small, samplePack({ states: 20, templateLength: 200, json: false }));
-writeFileSync(largeYaml, samplePack({ states: 2000, templateLength: 240, json: false }));
-writeFileSync(largeJson, samplePack({ states: 2000, templateLength: 240, json: true }));
+writeFileSync(largeYaml, samplePack({ states: 2000, templateLength: 180, json: false }));
+writeFileSync(largeJson, samplePack({ states: 2000, templateLength: 180, json: true }));
 
 const node = process.execPath;
 const times = medians(
