@@ -3,7 +3,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    // Two cores: process-level tests and property tests share them, so a slow machine needs room.
+    // Many tests wait for processes they started, so a few more files than cores are run at once; and on a
+    // slow machine each needs room.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

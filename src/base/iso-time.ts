@@ -5,11 +5,21 @@ const DAY_MS = 86_400_000;
 export function isoTime(ms: number): string {
   const days = Math.floor(ms / DAY_MS);
   const rest = ms - days * DAY_MS;
-  const { year, month, day } = civil(days);
-  const time = [Math.floor(rest / 3_600_000), Math.floor(rest / 60_000) % 60, Math.floor(rest / 1000) % 60];
-  const clock = time.map((part) => String(part).padStart(2, "0")).join(":");
-  const date = `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
-  return `${date}T${clock}.${String(Math.floor(rest % 1000)).padStart(3, "0")}Z`;
+  const clock = `${two(rest / 3_600_000)}:${two((rest / 60_000) % 60)}:${two((rest / 1000) % 60)}`;
+  return `${dateOf(days)}T${clock}.${String(Math.floor(rest % 1000)).padStart(3, "0")}Z`;
+}
+
+const two = (part: number): string => String(Math.floor(part)).padStart(2, "0");
+
+/** Times are asked for in long lists of one day. */
+let last = { days: Number.NaN, date: "" };
+
+function dateOf(days: number): string {
+  if (last.days !== days) {
+    const { year, month, day } = civil(days);
+    last = { days, date: `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}` };
+  }
+  return last.date;
 }
 
 /** Days since 1970-01-01 to a date of the Gregorian calendar, by eras of 400 years. */

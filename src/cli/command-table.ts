@@ -9,6 +9,10 @@ interface Entry {
 }
 
 const commands: Readonly<Record<string, Entry>> = {
+  init: {
+    summary: "make a folder with a pack that runs at once, from a template",
+    load: async () => (await import("./commands/init.ts")).initCommand(),
+  },
   run: {
     summary: "run a pack's workflow as a durable loop",
     load: async () => (await import("./commands/run.ts")).runCommand(),
@@ -100,6 +104,10 @@ const commands: Readonly<Record<string, Entry>> = {
   check: {
     summary: "check packs like a compiler and prove how runs end",
     load: async () => (await import("./commands/check.ts")).checkCommand(),
+  },
+  test: {
+    summary: "play a pack's tests and compare what comes out",
+    load: async () => (await import("./commands/test.ts")).testCommand(),
   },
   explain: {
     summary: "explain a finding's code",

@@ -18,9 +18,12 @@ export const CONFIG_NAME = "packloop.yaml";
 const KEYS = [
   "model",
   "providers",
+  "prices",
+  "workspace",
   "tools",
   "approvals",
   "budgets",
+  "secrets",
   "server",
   "telemetry",
   "retention",
@@ -37,6 +40,8 @@ export interface Config {
   readonly value: JsonObject;
   readonly severities: Readonly<Record<string, Severity | "off">>;
   readonly ignores: readonly IgnoreEntry[];
+  /** `FILE:LINE:COLUMN` of a setting. */
+  readonly place: (path: readonly (string | number)[]) => string;
 }
 
 export interface IgnoreEntry {
@@ -46,7 +51,7 @@ export interface IgnoreEntry {
   readonly pointer?: string;
 }
 
-const noConfig: Config = { file: "", value: {}, severities: {}, ignores: [] };
+const noConfig: Config = { file: "", value: {}, severities: {}, ignores: [], place: () => CONFIG_NAME };
 
 /** The configuration for a pack: the given file, or the one in the pack's folder. */
 export function configFor(pack: string, given: string | undefined, cache: Map<string, Config>): Config {
@@ -81,6 +86,10 @@ function readConfig(file: string): Config {
     value,
     severities: reader.severities(value["check"]),
     ignores: reader.ignores(value["check"]),
+    place: (path) => {
+      const { line, column } = lines.position(reader.nearest(path));
+      return `${file}:${line}:${column}`;
+    },
   };
 }
 
@@ -152,6 +161,15 @@ class ConfigReader {
     return isObject(section)
       ? section
       : this.#fail(this.#at(["check", name]), `\`check.${name}\` is a mapping`);
+  }
+
+  /** Where the setting is, or the innermost one around it that is in the file. */
+  nearest(path: readonly (string | number)[]): number {
+    for (let length = path.length; length > 0; length--) {
+      const entry = entryAt(this.#root, path.slice(0, length));
+      if (entry !== undefined) return entry.keySpan.start;
+    }
+    return this.#root.span.start;
   }
 
   #at(path: readonly (string | number)[]): number {

@@ -13,6 +13,7 @@ export const exits = {
   budgetExhausted: 11,
   cancelled: 12,
   interrupted: 130,
+  terminated: 143,
 } as const;
 
 /** A message for the user and the code to leave with. Never about a defect of ours. */
@@ -29,8 +30,11 @@ export class ExitError extends Error {
 /** One clause with the value in backquotes, then the remedy. */
 export const usageError = (message: string): ExitError => new ExitError(message, exits.usage);
 
+const NOT_FOUND = new Set(["store-empty", "unknown-run", "unknown-turn", "unknown-step", "unknown-pack"]);
+
 /** A fault of the world, the store above all: nobody's usage and no defect of ours, but one clear line. */
 export function faultError({ code, message }: Fault): ExitError {
+  if (NOT_FOUND.has(code)) return new ExitError(message, exits.notFound);
   if (code === "store-locked") return new ExitError(message, exits.locked);
   return new ExitError(message, code === "store-unavailable" ? exits.defect : exits.usage);
 }

@@ -7,6 +7,7 @@ import { commandNames, commandSummaries, loadCommand } from "./command-table.ts"
 import { ExitError, exits, faultError } from "./exit.ts";
 import { note, write } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
+import { NO_INPUT } from "./runs/may-ask.ts";
 
 /** Runs one command line and returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -19,7 +20,8 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 async function dispatch(args: readonly string[]): Promise<void> {
-  const [name, ...rest] = args.filter((arg) => arg !== "--debug");
+  if (args.includes("--no-input")) process.env[NO_INPUT] = "1";
+  const [name, ...rest] = args.filter((arg) => arg !== "--debug" && arg !== "--no-input");
   if (name === undefined || name === "--help" || name === "-h") return write(overview());
   if (name === "--version" || name === "-V") return write(`${packageVersion()}\n`);
   if (name === "help") return dispatch(rest[0] === undefined ? ["--help"] : [rest[0], "--help"]);
@@ -48,14 +50,15 @@ function overview(): string {
     "Commands:",
     ...rows,
     "",
-    "Every command has --help with examples.",
+    "Every command has --help with examples. --no-input (never ask anything) and --debug work with every one.",
     "",
     "Examples:",
     "  packloop check codegen.pack.yaml --bound",
     "  packloop run examples/draft/draft.pack.yaml --script examples/draft/script.yaml",
     "",
     "Exit codes: 0 fine, 1 findings or failed, 2 usage or bad input, 3 a defect, 5 not found, 6 locked,",
-    "            10 waiting, 11 budget exhausted, 12 cancelled, 130 paused by Ctrl-C",
+    "            10 waiting, 11 budget exhausted, 12 cancelled, 130 paused by Ctrl-C,",
+    "            143 paused by SIGTERM",
     "",
   ].join("\n");
 }

@@ -1,15 +1,32 @@
 // Data goes to stdout, everything else to stderr. Colour only where a person looks.
 
 import { writeSync } from "node:fs";
+import { ExitError, exits } from "./exit.ts";
+import { visibleLines } from "./format/terminal-text.ts";
 
 /** Data. Written at once, so that nothing is lost when the process leaves. */
 export function write(text: string): void {
   writeAll(1, text);
 }
 
+/** Data with words of models, tools or people in it: on a terminal none of them may steer the screen. */
+export function writeText(text: string): void {
+  write(process.stdout.isTTY ? visibleLines(text) : text);
+}
+
 /** Progress, remarks and errors. */
 export function note(text: string): void {
   writeAll(2, text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** A remark with such words in it. */
+export function noteText(text: string): void {
+  note(process.stderr.isTTY ? visibleLines(text) : text);
+}
+
+/** For who draws on the terminal. */
+export function noteRaw(text: string): void {
+  writeAll(2, text);
 }
 
 export type ColorChoice = "auto" | "always" | "never";
@@ -33,9 +50,14 @@ function writeAll(fd: 1 | 2, text: string): void {
       const { code } = error as NodeJS.ErrnoException;
       // The reader went away (`packloop check | head`): what it wanted, it has.
       if (code === "EPIPE") process.exit(0);
+      // Where remarks cannot be written there is nobody to tell, and they are not what the command is for.
+      if (code !== "EAGAIN" && fd === 2) return;
+      if (code !== "EAGAIN") throw unwritable(code);
       // A pipe that is full for the moment; try again.
-      if (code !== "EAGAIN") throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }
 }
+
+const unwritable = (code = "unknown reason"): ExitError =>
+  new ExitError(`cannot write to standard output (${code})`, exits.defect);

@@ -62,10 +62,13 @@ function openable(file: string): number {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Why a file could not be opened or written, in words where the reason is a common one. */
+export function reasonOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ENOENT") return "no such file";
   if (code === "EACCES") return "no permission";
+  if (code === "EISDIR") return "it is a folder";
+  if (code === "ENOTDIR") return "a part of the path is not a folder";
   return code ?? String(error);
 }
 

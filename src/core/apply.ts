@@ -1,119 +1,130 @@
 // The fold. Copies what a fact says into the run and decides nothing: no limit is compared here and no
-// program is looked at, so a journal reads the same for ever.
+// program is looked at, so a journal reads the same for ever. A run is copied once, however many facts
+// follow: whoever folds holds a draft, of which only the fields are changed, never what they refer to.
 
 import { assert } from "../base/assert.ts";
 import { type Json, put } from "../base/json.ts";
 import { append, emptyLog } from "../base/log.ts";
+import { withKeyGone, withKeySet } from "../base/sparse.ts";
 import type { Answered, Ask, Entered, Fact, Forked, ModelReply, Noted, TurnRow, Wrote } from "./facts.ts";
 import {
   type ArtifactValue,
   emptyRun,
-  isPerformed,
+  isAtWork,
   type Message,
   noUsage,
   type OpenAsk,
   type Run,
 } from "./run.ts";
 
-export function applyTurn(run: Run, row: TurnRow): Run {
-  assert(row.turn === run.turn + 1, "turns have no gaps");
-  let next = beginTurn(run, row);
-  for (const fact of row.facts) next = apply(next, fact, row.at);
-  return { ...next, turn: row.turn };
-}
+/** A run in the making. */
+export type Draft = { -readonly [Field in keyof Run]: Run[Field] };
 
-/** Time passes before the facts of a turn. A fork shifts its clock itself. */
-export function beginTurn(run: Run, row: TurnRow): Run {
-  return row.facts[0]?.type === "forked" ? run : atTime(run, row.at);
+export const draftOf = (run: Run): Draft => ({ ...run });
+
+export function applyTurn(run: Run, row: TurnRow): Run {
+  return fold([row], run);
 }
 
 export function fold(rows: Iterable<TurnRow>, from: Run = emptyRun): Run {
-  let run = from;
-  for (const row of rows) run = applyTurn(run, row);
-  return run;
-}
-
-/** What was running while time passed counts as active. */
-export function atTime(run: Run, at: number): Run {
-  const now = Math.max(run.now, at);
-  if (!run.started || now === run.now) return run.started ? run : { ...run, now };
-  const active = run.final === null && Object.values(run.open).some(isPerformed) ? now - run.now : 0;
-  return {
-    ...run,
-    now,
-    used: active === 0 ? run.used : { ...run.used, activeMs: run.used.activeMs + active },
-  };
+  const draft = draftOf(from);
+  for (const row of rows) {
+    beginTurn(draft, row);
+    for (const fact of row.facts) take(draft, fact, row.at);
+  }
+  return draft;
 }
 
 export function apply(run: Run, fact: Fact, at: number = run.now): Run {
+  const draft = draftOf(run);
+  take(draft, fact, at);
+  return draft;
+}
+
+/** Time passes before the facts of a turn. A fork shifts its clock itself. */
+export function beginTurn(draft: Draft, row: TurnRow): void {
+  assert(row.turn === draft.turn + 1, "turns have no gaps");
+  draft.turn = row.turn;
+  if (row.facts[0]?.type !== "forked") passTime(draft, row.at);
+}
+
+/** What was running while time passed counts as active. */
+export function passTime(draft: Draft, at: number): void {
+  const passed = at - draft.now;
+  if (passed <= 0) return;
+  draft.now = at;
+  if (draft.started && draft.final === null && isAtWork(draft))
+    draft.used = { ...draft.used, activeMs: draft.used.activeMs + passed };
+}
+
+export function take(draft: Draft, fact: Fact, at: number = draft.now): void {
   switch (fact.type) {
     case "started": {
-      const { type: _type, state, ...given } = fact;
-      return { ...run, ...given, state, started: true, startedAt: run.now };
+      const { type: _type, ...given } = fact;
+      Object.assign(draft, given, { started: true, startedAt: draft.now });
+      return;
     }
     case "forked":
-      return applyForked(run, fact, at);
+      return takeForked(draft, fact, at);
     case "entered":
-      return applyEntered(run, fact);
+      return takeEntered(draft, fact);
     case "asked":
-      return applyAsked(run, fact.step, fact.ask);
+      return takeAsked(draft, fact.step, fact.ask);
     case "answered":
-      return applyAnswered(run, fact);
+      return takeAnswered(draft, fact);
     case "wrote":
-      return { ...run, artifacts: withKey(run.artifacts, fact.artifact, written(run.artifacts, fact)) };
+      draft.artifacts = withKey(draft.artifacts, fact.artifact, written(draft.artifacts, fact));
+      return;
     case "noted":
-      return applyNoted(run, fact);
+      return takeNoted(draft, fact);
     case "finished":
-      return {
-        ...run,
-        final: fact.status,
-        reason: fact.reason,
-        lastText: fact.text,
-        open: {},
-        scheduled: null,
-      };
+      draft.final = fact.status;
+      draft.reason = fact.reason;
+      draft.lastText = fact.text;
+      draft.open = {};
+      draft.scheduled = null;
   }
 }
 
 /** Keeps the time already spent and drops the time since; owes nobody a reply (S52). */
-function applyForked(run: Run, fact: Forked, at: number): Run {
-  const now = Math.max(run.now, at);
-  const shift = now - run.now;
+function takeForked(draft: Draft, fact: Forked, at: number): void {
+  const now = Math.max(draft.now, at);
+  const shift = now - draft.now;
   const open: Record<number, OpenAsk> = {};
-  for (const [step, one] of Object.entries(run.open)) {
+  for (const [step, one] of Object.entries(draft.open)) {
     if (one.ask.kind === "reply" || one.ask.kind === "stop") continue;
     const ask: Ask = one.ask.kind === "timer" ? { ...one.ask, due: one.ask.due + shift } : one.ask;
-    open[Number(step)] = { ask, hold: one.hold };
+    // No call has left under the fork's name.
+    const { sent: _sent, ...kept } = one;
+    open[Number(step)] = { ...kept, ask };
   }
-  return {
-    ...run,
-    digest: fact.digest,
-    variables: fact.variables,
-    ...fact.pack,
-    parent: null,
-    forkedFrom: fact.from,
-    now,
-    startedAt: fact.resetBudget ? now : run.startedAt + shift,
-    used: fact.resetBudget ? noUsage : run.used,
-    open,
-  };
+  Object.assign(draft, fact.pack);
+  draft.digest = fact.digest;
+  draft.variables = fact.variables;
+  draft.parent = null;
+  draft.forkedFrom = fact.from;
+  draft.now = now;
+  draft.startedAt = fact.resetBudget ? now : draft.startedAt + shift;
+  if (fact.resetBudget) draft.used = noUsage;
+  draft.open = open;
 }
 
-function applyEntered(run: Run, fact: Entered): Run {
-  return {
-    ...run,
-    state: fact.state,
-    prompt: fact.prompt,
-    visits: withKey(run.visits, fact.state, fact.visit),
-    used: { ...run.used, visits: run.used.visits + 1 },
-    round: 0,
-    nudges: 0,
-    visitCalls: 0,
-    scheduled: null,
-    context: fact.context,
-    eventsByState: outside(fact) ? counted(run.eventsByState, run.state ?? "") : run.eventsByState,
-    conversation: append(fact.fresh ? emptyLog() : run.conversation, opening(fact)),
-  };
+function takeEntered(draft: Draft, fact: Entered): void {
+  if (outside(fact)) draft.eventsByState = counted(draft.eventsByState, draft.state ?? "");
+  draft.state = fact.state;
+  draft.prompt = fact.prompt;
+  draft.visits = withKey(draft.visits, fact.state, fact.visit);
+  draft.used = { ...draft.used, visits: draft.used.visits + 1 };
+  beginRounds(draft);
+  draft.scheduled = null;
+  draft.context = fact.context;
+  draft.conversation = append(fact.fresh ? emptyLog() : draft.conversation, opening(fact));
+}
+
+function beginRounds(draft: Draft): void {
+  draft.round = 0;
+  draft.nudges = 0;
+  draft.visitCalls = 0;
 }
 
 const outside = ({ cause }: Entered): boolean => cause.kind === "event" && cause.by !== undefined;
@@ -123,43 +134,33 @@ function opening({ cause, context, fresh }: Entered): Message {
   return { role: "opening", fresh, cause: from, context };
 }
 
-function applyAsked(run: Run, step: number, ask: Ask): Run {
-  assert(step === run.step + 1, "steps have no gaps");
-  const next: Run = { ...run, step, open: { ...run.open, [step]: { ask, hold: null } } };
+function takeAsked(draft: Draft, step: number, ask: Ask): void {
+  assert(step === draft.step + 1, "steps have no gaps");
+  draft.step = step;
+  draft.open = withKeySet(draft.open, step, { ask, hold: null });
   if (ask.kind === "model") {
-    const key = run.state ?? run.prompt;
-    return {
-      ...next,
-      round: ask.round,
-      asksByState: withKey(run.asksByState, key, ask.nth + 1),
-      used: { ...run.used, modelCalls: run.used.modelCalls + 1 },
-    };
+    draft.round = ask.round;
+    draft.asksByState = withKey(draft.asksByState, draft.state ?? draft.prompt, ask.nth + 1);
+    draft.used = { ...draft.used, modelCalls: draft.used.modelCalls + 1 };
+  } else if (ask.kind === "tool" || ask.kind === "agent") {
+    draft.visitCalls++;
+    draft.callsByTool = withKey(draft.callsByTool, ask.tool, ask.nth + 1);
+    draft.used = { ...draft.used, toolCalls: draft.used.toolCalls + 1 };
   }
-  if (ask.kind !== "tool" && ask.kind !== "agent") return next;
-  return {
-    ...next,
-    visitCalls: run.visitCalls + 1,
-    callsByTool: withKey(run.callsByTool, ask.tool, ask.nth + 1),
-    used: { ...run.used, toolCalls: run.used.toolCalls + 1 },
-  };
 }
 
-function applyAnswered(run: Run, fact: Answered): Run {
-  const answered = run.open[fact.step];
+function takeAnswered(draft: Draft, fact: Answered): void {
+  const answered = draft.open[fact.step];
   assert(answered !== undefined, "an answer names an open step");
-  const { [fact.step]: _closed, ...open } = run.open;
-  const next: Run = { ...run, open };
-  switch (answered.ask.kind) {
-    case "model":
-      return fact.outcome.ok ? modelSaid(next, fact.step, fact.outcome.value as unknown as ModelReply) : next;
-    case "tool":
-    case "agent":
-      return said(next, resultMessage(answered.ask.call, fact));
-    case "approval":
-      // What is approved is asked as a call of its own; only a rejection is a result.
-      return fact.outcome.ok ? next : said(next, resultMessage(answered.ask.call, fact));
-    default:
-      return next;
+  draft.open = withKeyGone(draft.open, fact.step);
+  const { ask } = answered;
+  if (ask.kind === "model") {
+    if (fact.outcome.ok) modelSaid(draft, fact.step, fact.outcome.value as unknown as ModelReply);
+  } else if (ask.kind === "tool" || ask.kind === "agent") {
+    say(draft, resultMessage(ask.call, fact));
+  } else if (ask.kind === "approval" && !fact.outcome.ok) {
+    // What is approved is asked as a call of its own; only a rejection is a result.
+    say(draft, resultMessage(ask.call, fact));
   }
 }
 
@@ -169,53 +170,96 @@ function resultMessage(call: string, { outcome }: Answered): Message {
     : { role: "result", call, value: `${outcome.code}: ${outcome.message}`, error: true };
 }
 
-function modelSaid(run: Run, step: number, reply: ModelReply): Run {
-  const { usage } = reply;
-  const { used } = run;
-  return {
-    ...said(run, { role: "assistant", text: reply.text, calls: reply.calls, step }),
-    lastText: reply.text,
-    lastUsage: usage,
-    used: {
-      ...used,
-      inputTokens: used.inputTokens + usage.inputTokens,
-      outputTokens: used.outputTokens + usage.outputTokens,
-      costUsd: used.costUsd + usage.costUsd,
-    },
+function modelSaid(draft: Draft, step: number, { text, calls, usage, extra }: ModelReply): void {
+  const { used } = draft;
+  say(draft, { role: "assistant", text, calls, step, ...(extra !== undefined && { extra }) });
+  draft.lastText = text;
+  draft.lastUsage = usage;
+  draft.used = {
+    ...used,
+    inputTokens: used.inputTokens + usage.inputTokens,
+    outputTokens: used.outputTokens + usage.outputTokens,
+    costUsd: used.costUsd + usage.costUsd,
   };
 }
 
-function applyNoted(run: Run, fact: Noted): Run {
+function takeNoted(draft: Draft, fact: Noted): void {
   switch (fact.what) {
     case "result":
-      return said(run, { role: "result", call: fact.call, value: fact.result, error: fact.error });
+      return say(draft, { role: "result", call: fact.call, value: fact.result, error: fact.error });
     case "scheduled":
-      return { ...run, scheduled: { event: fact.event, context: fact.context } };
+      draft.scheduled = { event: fact.event, context: fact.context };
+      return;
     case "message":
-      return { ...said(run, { role: "user", text: fact.text }), round: 0, nudges: 0, visitCalls: 0 };
+      say(draft, { role: "user", text: fact.text });
+      return beginRounds(draft);
     case "nudge":
-      return { ...said(run, { role: "user", text: fact.text }), nudges: run.nudges + 1 };
+      say(draft, { role: "user", text: fact.text });
+      draft.nudges++;
+      return;
     case "handoff":
-      return { ...run, lastText: fact.text };
+      draft.lastText = fact.text;
+      return;
+    case "sent":
     case "in_doubt":
     case "deferred":
-    case "retried": {
-      const open = run.open[fact.step];
-      assert(open !== undefined, "a call on hold is open");
-      const hold = fact.what === "retried" ? null : fact.what;
-      return { ...run, open: { ...run.open, [fact.step]: { ...open, hold } } };
+    case "retried":
+    case "resumed": {
+      const open = draft.open[fact.step];
+      assert(open !== undefined, "a noted call is open");
+      draft.open = withKeySet(draft.open, fact.step, movedOn(open, fact));
+      return;
     }
     case "dedupe":
-      return { ...run, dedupe: withKey(run.dedupe, fact.key, true as const) };
+      draft.dedupe = withKey(draft.dedupe, fact.key, true as const);
+      return;
+    case "guarded":
+      return takeGuarded(draft, fact);
     case "unwritten":
-      return run;
   }
 }
 
-const said = (run: Run, message: Message): Run => ({
-  ...run,
-  conversation: append(run.conversation, message),
-});
+/** Of an answer only what is left of it is ever shown; a refused input is answered in the model's place. */
+function takeGuarded(draft: Draft, fact: Extract<Noted, { readonly what: "guarded" }>): void {
+  const { direction, text } = fact;
+  draft.lastText = text;
+  if (direction === "input") return say(draft, { role: "assistant", text, calls: [], step: draft.step });
+  const { length, cells } = draft.conversation;
+  const last = cells[length - 1];
+  assert(last?.role === "assistant", "a validator judges the answer that came last");
+  draft.conversation = append({ length: length - 1, cells }, { ...last, text });
+}
+
+type CallNote = Extract<Noted, { readonly step: number }>;
+
+function movedOn(open: OpenAsk, fact: CallNote): OpenAsk {
+  switch (fact.what) {
+    case "sent":
+      return { ...open, sent: true };
+    case "in_doubt":
+      return { ...open, hold: "in_doubt" };
+    case "retried":
+      return calledAgain(open, {});
+    case "deferred": {
+      const { type: _type, what: _what, step: _step, ...later } = fact;
+      const { later: _before, ...kept } = open;
+      return { ...kept, hold: "deferred", ...(Object.keys(later).length > 0 && { later }) };
+    }
+    case "resumed":
+      return calledAgain(open, fact.input === undefined ? {} : { input: fact.input });
+  }
+}
+
+/** Nothing wakes a call that is made again. Its question stays, so that late answers to it are known. */
+function calledAgain({ later, ...open }: OpenAsk, given: { readonly input?: Json }): OpenAsk {
+  if (later === undefined) return { ...open, hold: null };
+  const { wakes: _wakes, ...kept } = later;
+  return { ...open, hold: null, later: { ...kept, ...given } };
+}
+
+function say(draft: Draft, message: Message): void {
+  draft.conversation = append(draft.conversation, message);
+}
 
 function written(artifacts: Run["artifacts"], fact: Wrote): ArtifactValue {
   if (fact.mode === "replace") return { mode: "replace", value: fact.value };

@@ -3,14 +3,24 @@
 
 import { canonical, isObject, type Json } from "../base/json.ts";
 import { sha256Of } from "../base/sha256.ts";
+import { callProblem } from "./call-check.ts";
 import { decided, ignored, refused } from "./decision.ts";
 import type { Ask, CallAsk, ModelAsk, ModelReply } from "./facts.ts";
-import type { AnswerInput, ApproveInput, Decision, EventInput, Input } from "./input.ts";
+import {
+  type AnswerInput,
+  type ApproveInput,
+  type Decision,
+  type EventInput,
+  FORK,
+  type HoldInput,
+  type Input,
+  type MessageInput,
+} from "./input.ts";
 import type { Program } from "./program.ts";
 import { type Run, statusOf } from "./run.ts";
 import { start } from "./start.ts";
 import { Turn } from "./turn.ts";
-import { askCall, callsAnswered, follow, hasOpenCalls, modelReplied } from "./visit.ts";
+import { askCall, askWith, callsAnswered, follow, hasOpenCalls, modelReplied } from "./visit.ts";
 
 export function decide(program: Program, run: Run, input: Input): Decision {
   if (input.type === "start") return run.started ? ignored("already started") : start(program, run, input);
@@ -34,8 +44,12 @@ export function decide(program: Program, run: Run, input: Input): Decision {
         turn.record({ type: "answered", step: input.step, outcome, by: input.by });
         if (!turn.overTime()) callsAnswered(turn);
       });
+    case "sent":
+      return sent(program, run, input);
     case "hold":
       return hold(program, run, input);
+    case "resume":
+      return resume(program, run, input);
     case "retry":
       return onStep(program, run, input, "hold", (turn) => {
         turn.record({ type: "noted", what: "retried", step: input.step, by: input.by });
@@ -64,7 +78,7 @@ function answer(program: Program, run: Run, input: AnswerInput): Decision {
     if (input.step > run.step) return refused({ code: "step-mismatch", step: input.step, last: run.step });
     return ignored("the step is answered already");
   }
-  const { ask } = open;
+  const { ask, hold: held, later } = open;
   if (!fits(ask, input)) {
     return refused({
       code: "pending-tool-mismatch",
@@ -74,6 +88,11 @@ function answer(program: Program, run: Run, input: AnswerInput): Decision {
     });
   }
   if (ask.kind === "timer" && input.at < ask.due) return ignored("the timer is not due");
+  if (held === "deferred" && later?.question !== undefined && input.outcome.ok)
+    return supply(program, run, input, input.outcome.value);
+  // Said to the question, not to the call: a person's second or late answer must not become a result.
+  if (held === null && later?.question !== undefined && input.by !== undefined && input.by !== FORK)
+    return ignored("the question is no longer asked");
   return decided(program, run, input.at, (turn) => {
     const { step, outcome, hash, by } = input;
     turn.record({
@@ -87,6 +106,17 @@ function answer(program: Program, run: Run, input: AnswerInput): Decision {
     if (turn.overTime()) return;
     if (ask.kind === "model") modelAnswered(turn, ask, input);
     else if (isCall(ask)) callAnswered(turn, ask, input);
+    else if (ask.kind === "timer" && ask.wakes !== undefined && turn.run.open[ask.wakes]?.hold === "deferred")
+      turn.record({ type: "noted", what: "resumed", step: ask.wakes });
+  });
+}
+
+/** A call asked a person: what the person says is the call's input, and the call goes on. */
+function supply(program: Program, run: Run, { at, step, by }: AnswerInput, value: Json): Decision {
+  return decided(program, run, at, (turn) => {
+    const who = by === undefined ? {} : { by };
+    turn.record({ type: "noted", what: "resumed", step, input: value, ...who });
+    turn.overTime();
   });
 }
 
@@ -119,7 +149,7 @@ function modelAnswered(turn: Turn, ask: ModelAsk, { step, outcome }: AnswerInput
 }
 
 /** S35: a result may fill an artifact; then the round goes on. */
-function callAnswered(turn: Turn, ask: CallAsk, { step, outcome }: AnswerInput): void {
+function callAnswered(turn: Turn, ask: CallAsk, { step, outcome, by }: AnswerInput): void {
   const target = outcome.ok ? boundArtifact(turn.program, ask.tool) : undefined;
   if (target !== undefined && outcome.ok) {
     const value = target.path === null ? outcome.value : valueAt(outcome.value, target.path);
@@ -130,6 +160,9 @@ function callAnswered(turn: Turn, ask: CallAsk, { step, outcome }: AnswerInput):
     if (problem !== undefined)
       turn.record({ type: "noted", what: "unwritten", artifact: target.artifact, message: problem });
   }
+  // S43: somebody answered in the agent's place, who now works for nobody.
+  if (ask.kind === "agent" && by !== undefined && by !== FORK)
+    turn.ask({ kind: "stop", child: String(step) });
   callsAnswered(turn);
 }
 
@@ -155,8 +188,7 @@ function valueAt(value: Json, path: string): Json | undefined {
 
 /** S26–S30: an event from outside. */
 function event(program: Program, run: Run, input: EventInput): Decision {
-  if (input.dedupeKey !== undefined && Object.hasOwn(run.dedupe, input.dedupeKey))
-    return ignored("this event was taken already");
+  if (isTaken(run, input.dedupeKey)) return ignored("this event was taken already");
   if (run.final !== null) return refused({ code: "run-finished", status: run.final });
   const probe = new Turn(program, run, input.at);
   const allowed = probe.events;
@@ -172,15 +204,24 @@ function event(program: Program, run: Run, input: EventInput): Decision {
     if (problem !== undefined) return refused({ code: "bad-artifact", artifact, message: problem });
   }
   return decided(program, run, input.at, (turn) => {
-    if (input.dedupeKey !== undefined) turn.record({ type: "noted", what: "dedupe", key: input.dedupeKey });
+    remember(turn, input.dedupeKey);
     for (const [artifact, value] of Object.entries(input.artifacts ?? {}))
       turn.write(artifact, value, { kind: "outside", by: input.by });
     if (!turn.overTime()) follow(turn, input.name, input.context ?? "", input.by);
   });
 }
 
+const isTaken = (run: Run, key: string | undefined): boolean =>
+  key !== undefined && Object.hasOwn(run.dedupe, key);
+
+/** S30: what comes again under the same key is ignored. */
+function remember(turn: Turn, key: string | undefined): void {
+  if (key !== undefined) turn.record({ type: "noted", what: "dedupe", key });
+}
+
 /** S27: a message runs one model turn in a waiting state; not while results of the last turn are due. */
-function message(program: Program, run: Run, input: Extract<Input, { type: "message" }>): Decision {
+function message(program: Program, run: Run, input: MessageInput): Decision {
+  if (isTaken(run, input.dedupeKey)) return ignored("this message was taken already");
   if (run.final !== null) return refused({ code: "run-finished", status: run.final });
   const listens = Object.values(run.open).some(({ ask }) => ask.kind === "event" || ask.kind === "message");
   const probe = new Turn(program, run, input.at);
@@ -188,9 +229,10 @@ function message(program: Program, run: Run, input: Extract<Input, { type: "mess
     return refused({ code: "not-waiting", state: run.state ?? "", allowed: probe.events });
   }
   return decided(program, run, input.at, (turn) => {
+    remember(turn, input.dedupeKey);
     turn.abandon(({ ask }) => ask.kind === "event" || ask.kind === "message");
     turn.record({ type: "noted", what: "message", text: input.text, by: input.by });
-    turn.askModel(turn.prompt.roundsMax >= 1);
+    askWith(turn, input.text);
   });
 }
 
@@ -199,6 +241,13 @@ function approve(program: Program, run: Run, input: ApproveInput): Decision {
   const open = run.open[input.step];
   if (open?.ask.kind === "approval" && input.sha256 !== undefined && input.sha256 !== open.ask.sha256) {
     return refused({ code: "hash-mismatch", step: input.step, sha256: open.ask.sha256 });
+  }
+  if (open?.ask.kind === "approval") {
+    const { call, tool, args } = open.ask;
+    // Also what is not edited: a fork onto another pack may no longer offer the tool (S48).
+    const asked = { id: call, tool, args: input.edit ?? args };
+    const problem = callProblem(new Turn(program, run, input.at), asked);
+    if (problem !== undefined) return refused({ code: "bad-arguments", step: input.step, message: problem });
   }
   return onStep(program, run, input, "approval", (turn) => {
     const ask = open?.ask;
@@ -224,12 +273,45 @@ function approve(program: Program, run: Run, input: ApproveInput): Decision {
   });
 }
 
-function hold(program: Program, run: Run, input: Extract<Input, { type: "hold" }>): Decision {
+/** S46: noted before the call leaves, so that only a call that may have left is ever in doubt. */
+function sent(program: Program, run: Run, { at, step }: Extract<Input, { type: "sent" }>): Decision {
+  const open = run.open[step];
+  if (open === undefined || open.hold !== null || open.sent === true || !isCall(open.ask))
+    return ignored("no call is to be sent there");
+  return decided(program, run, at, (turn) => {
+    turn.record({ type: "noted", what: "sent", step });
+    turn.overTime();
+  });
+}
+
+/** The agent that a call waits for is at work again. */
+function resume(program: Program, run: Run, { at, step }: Extract<Input, { type: "resume" }>): Decision {
+  const open = run.open[step];
+  if (open?.hold !== "deferred" || open.ask.kind !== "agent") return ignored("no agent is waited for there");
+  return decided(program, run, at, (turn) => {
+    turn.record({ type: "noted", what: "resumed", step });
+    turn.overTime();
+  });
+}
+
+function hold(program: Program, run: Run, input: HoldInput): Decision {
   const open = run.open[input.step];
   if (open === undefined || open.hold !== null || !isCall(open.ask))
     return ignored("no call is pending there");
   return decided(program, run, input.at, (turn) => {
-    turn.record({ type: "noted", what: input.hold, step: input.step });
+    const { step, until, handle, question, looks } = input;
+    if (input.hold === "in_doubt") return turn.record({ type: "noted", what: "in_doubt", step });
+    turn.record({
+      type: "noted",
+      what: "deferred",
+      step,
+      ...(handle !== undefined && { handle }),
+      ...(question !== undefined && { question }),
+      ...(looks === true && { looks }),
+      ...(until !== undefined && { wakes: true as const }),
+    });
+    if (until !== undefined) turn.ask({ kind: "timer", due: until, wakes: step });
+    return undefined;
   });
 }
 

@@ -39,6 +39,15 @@ export interface Started {
   readonly wallClock: "total" | "active";
   /** Tools whose calls wait for a person (S31). */
   readonly gated: readonly string[];
+  /** What a model is told about tools that the pack lists and does not define, pinned for the whole run. */
+  readonly host?: HostTools;
+}
+
+export type HostTools = Readonly<Record<string, HostTool>>;
+
+export interface HostTool {
+  readonly description: string;
+  readonly parameters: JsonObject;
 }
 
 /** The fork's clock goes on from where the copied prefix stopped. */
@@ -124,14 +133,37 @@ export type Noted =
   | { readonly type: "noted"; readonly what: "message"; readonly text: string; readonly by: string }
   | { readonly type: "noted"; readonly what: "nudge"; readonly text: string }
   | { readonly type: "noted"; readonly what: "handoff"; readonly text: string }
-  /** The outcome of a call is unknown after a crash, or will come from outside; retried clears both. */
+  /**
+   * A call that must not be repeated unasked is about to leave: from here on its end may be unknown (S46).
+   */
+  | { readonly type: "noted"; readonly what: "sent"; readonly step: number }
+  /** The outcome of a call is unknown after a crash; retried clears it, and `deferred` too. */
   | {
       readonly type: "noted";
-      readonly what: "in_doubt" | "deferred" | "retried";
+      readonly what: "in_doubt" | "retried";
       readonly step: number;
       readonly by?: string;
     }
+  | Deferred
+  /** A deferred call goes on: its time has come, or `input` holds what it asked a person for. */
+  | {
+      readonly type: "noted";
+      readonly what: "resumed";
+      readonly step: number;
+      readonly input?: Json;
+      readonly by?: string;
+    }
   | { readonly type: "noted"; readonly what: "dedupe"; readonly key: string }
+  /** A validator fired: `text` is what is left of what the model said, or takes the place of its answer. */
+  | {
+      readonly type: "noted";
+      readonly what: "guarded";
+      readonly direction: "input" | "output";
+      /** Its id, or its type when it has none. */
+      readonly validator: string;
+      readonly action: "blocked" | "shortened";
+      readonly text: string;
+    }
   /** A tool's result could not be kept as the artifact it is bound to. */
   | {
       readonly type: "noted";
@@ -139,6 +171,21 @@ export type Noted =
       readonly artifact: string;
       readonly message: string;
     };
+
+/** A call that is not over: its answer comes from outside, or it is to be called again. */
+export interface Deferred {
+  readonly type: "noted";
+  readonly what: "deferred";
+  readonly step: number;
+  /** What the tool needs to go on where it stopped; shown to nobody. */
+  readonly handle?: Json;
+  /** What a person is asked; the answer is the call's input, not its result. */
+  readonly question?: Json;
+  /** A timer beside it calls the tool again. */
+  readonly wakes?: true;
+  /** The next call only asks how it stands. */
+  readonly looks?: true;
+}
 
 export interface Finished {
   readonly type: "finished";
@@ -190,7 +237,8 @@ export type Ask =
   | ApprovalAsk
   | { readonly kind: "event"; readonly allow: readonly string[] }
   | { readonly kind: "message" }
-  | { readonly kind: "timer"; readonly due: number }
+  /** Without `wakes` the run's own time, else when the deferred call of that step is made again. */
+  | { readonly kind: "timer"; readonly due: number; readonly wakes?: number }
   | { readonly kind: "reply"; readonly to: Parent; readonly outcome: Outcome }
   | { readonly kind: "stop"; readonly child: string };
 
@@ -227,6 +275,8 @@ export interface ModelReply {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly usage: Usage;
+  /** What the provider wants back with this answer in the next request; shown to nobody. */
+  readonly extra?: Json;
 }
 
 export interface ToolCall {
@@ -239,4 +289,6 @@ export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costUsd: number;
+  /** The provider gave no figures; these are made from the lengths of the texts. */
+  readonly estimated?: true;
 }

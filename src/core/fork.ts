@@ -7,17 +7,14 @@ import { writeArtifact } from "./artifact-write.ts";
 import { decide } from "./decide.ts";
 import { decided, refused } from "./decision.ts";
 import type { Fact, Forked, Limits, Outcome } from "./facts.ts";
-import type { Decision } from "./input.ts";
+import { type Decision, FORK } from "./input.ts";
 import type { Program } from "./program.ts";
 import type { RunStart } from "./reachable-prompts.ts";
-import type { Run } from "./run.ts";
+import { isWallTimer, type Run } from "./run.ts";
 import { gatedTools, packLimits } from "./start.ts";
 import { Turn } from "./turn.ts";
 import { resolveVariables } from "./variables.ts";
 import { follow } from "./visit.ts";
-
-/** Who made a fork's edits, in the facts that name somebody. */
-export const FORK = "fork";
 
 export interface ForkInput {
   readonly at: number;
@@ -130,7 +127,7 @@ export const placeOf = (run: Run): RunStart =>
 function askAgain(program: Program, run: Run, events: boolean): Decision {
   return decided(program, run, run.now, (turn) => {
     const asked = Object.values(turn.run.open).some(({ ask }) => ask.kind === "event");
-    turn.abandon(({ ask }) => ask.kind === "timer" || (events && ask.kind === "event"));
+    turn.abandon((open) => isWallTimer(open) || (events && open.ask.kind === "event"));
     if (events && asked) turn.ask({ kind: "event", allow: turn.events });
   });
 }

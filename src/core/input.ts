@@ -1,14 +1,17 @@
 // What the outside may say to a run, and what it may hear back. Every input enters through `decide`.
 
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Fact, Limits, Mode, Outcome, Parent, Status } from "./facts.ts";
+import type { Fact, HostTools, Limits, Mode, Outcome, Parent, Status } from "./facts.ts";
 import type { Run } from "./run.ts";
+
+/** Who made a fork's edits, in the facts that name somebody. */
+export const FORK = "fork";
 
 export type Input =
   | StartInput
   | AnswerInput
   | EventInput
-  | { readonly type: "message"; readonly at: number; readonly text: string; readonly by: string }
+  | MessageInput
   | ApproveInput
   | {
       readonly type: "reject";
@@ -17,13 +20,11 @@ export type Input =
       readonly by: string;
       readonly reason: string;
     }
-  /** From the dispatcher: a call's outcome is unknown, or will come from outside. */
-  | {
-      readonly type: "hold";
-      readonly at: number;
-      readonly step: number;
-      readonly hold: "in_doubt" | "deferred";
-    }
+  /** From the dispatcher: a call that may not be repeated unasked leaves now. */
+  | { readonly type: "sent"; readonly at: number; readonly step: number }
+  | HoldInput
+  /** From the dispatcher: what a call waited for goes on; for agents, whose end is the answer. */
+  | { readonly type: "resume"; readonly at: number; readonly step: number }
   /** Ways out of in-doubt (S46); supplying the result is an ordinary answer. */
   | { readonly type: "retry"; readonly at: number; readonly step: number; readonly by: string }
   | { readonly type: "abort"; readonly at: number; readonly step: number; readonly by: string }
@@ -45,6 +46,7 @@ export interface StartInput {
   readonly parent?: Parent;
   /** Tools whose calls must be approved, beyond what the pack's governance demands. */
   readonly gated?: readonly string[];
+  readonly host?: HostTools;
 }
 
 export interface AnswerInput {
@@ -58,6 +60,19 @@ export interface AnswerInput {
   readonly by?: string;
 }
 
+/** From the dispatcher: a call's outcome is unknown, or will come later. */
+export interface HoldInput {
+  readonly type: "hold";
+  readonly at: number;
+  readonly step: number;
+  readonly hold: "in_doubt" | "deferred";
+  /** With `deferred`: call the tool again then. */
+  readonly until?: number;
+  readonly handle?: Json;
+  readonly question?: Json;
+  readonly looks?: true;
+}
+
 export interface EventInput {
   readonly type: "event";
   readonly at: number;
@@ -65,6 +80,15 @@ export interface EventInput {
   readonly by: string;
   readonly context?: string;
   readonly artifacts?: JsonObject;
+  readonly dedupeKey?: string;
+}
+
+export interface MessageInput {
+  readonly type: "message";
+  readonly at: number;
+  readonly text: string;
+  readonly by: string;
+  /** Said again with the same key, it is taken once. */
   readonly dedupeKey?: string;
 }
 
@@ -88,6 +112,8 @@ export type Decision =
 export type Refusal =
   | { readonly code: "unknown-run"; readonly run: string }
   | { readonly code: "run-finished"; readonly status: Status }
+  /** The sender spoke to another turn than the run's last one. */
+  | { readonly code: "precondition-failed"; readonly expected: number; readonly turn: number }
   | { readonly code: "event-not-allowed"; readonly event: string; readonly allowed: readonly string[] }
   | { readonly code: "not-waiting"; readonly state: string; readonly allowed: readonly string[] }
   | { readonly code: "step-mismatch"; readonly step: number; readonly last: number }
@@ -99,6 +125,7 @@ export type Refusal =
       readonly pending: string;
     }
   | { readonly code: "hash-mismatch"; readonly step: number; readonly sha256: string }
+  | { readonly code: "bad-arguments"; readonly step: number; readonly message: string }
   | { readonly code: "bad-artifact"; readonly artifact: string; readonly message: string }
   | { readonly code: "bad-variables"; readonly problems: readonly string[] }
   | { readonly code: "bad-limit"; readonly limit: string; readonly value: number; readonly pack: number }

@@ -1,6 +1,7 @@
 // The tools a model is offered in a state: what its prompt lists, and the two reserved ones (S17, S41).
 
 import { get, type Json, type JsonObject } from "../base/json.ts";
+import type { HostTool, HostTools } from "./facts.ts";
 import type { AgentSpec, Program, PromptSpec } from "./program.ts";
 import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
 
@@ -16,11 +17,17 @@ interface ToolsRequest {
   readonly prompt: string;
   /** No state, no reserved tools: a pack without workflow has nothing to move. */
   readonly state: string | null;
+  readonly host?: HostTools | undefined;
 }
 
-export function offeredTools(program: Program, { prompt, state }: ToolsRequest): readonly OfferedTool[] {
+export function offeredTools(
+  program: Program,
+  { prompt, state, host }: ToolsRequest,
+): readonly OfferedTool[] {
   const names = ownOf(program.prompts, prompt)?.tools ?? [];
-  const listed = names.map((name) => packTool(program, name) ?? agentTool(program, name) ?? hostTool(name));
+  const listed = names.flatMap((name) => {
+    return packTool(program, name) ?? agentTool(program, name) ?? hostTools(host ?? {}, name);
+  });
   return [...listed, ...reservedTools(program, state)];
 }
 
@@ -44,9 +51,19 @@ function agentTool(program: Program, name: string): OfferedTool | undefined {
   };
 }
 
-const hostTool = (name: string): OfferedTool => {
-  return { name, kind: "host", description: "", parameters: objectSchema({}, []) };
-};
+/** A name, or `mcp__files__*` for everything the host has under it. */
+function hostTools(host: HostTools, listed: string): readonly OfferedTool[] {
+  const names = Object.keys(host).filter((name) => isListed(listed, name));
+  if (names.length === 0 && !listed.endsWith("*"))
+    return [{ name: listed, kind: "host", description: "", parameters: objectSchema({}, []) }];
+  return names.map((name) => ({ name, kind: "host", ...(host[name] as HostTool) }));
+}
+
+/** Whether a prompt that lists `listed` means the tool. */
+export function isListed(listed: string, tool: string): boolean {
+  if (listed === tool || `a2a__${listed}` === tool) return true;
+  return listed.endsWith("*") && tool.startsWith(listed.slice(0, -1));
+}
 
 function reservedTools({ workflow }: Program, name: string | null): readonly OfferedTool[] {
   const state = workflow === null || name === null ? undefined : ownOf(workflow.states, name);

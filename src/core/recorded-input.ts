@@ -2,9 +2,20 @@
 // run could not be decided again (S53).
 
 import { type Json, type JsonObject, put } from "../base/json.ts";
-import type { Answered, Cause, Entered, Fact, Finished, Noted, Started, TurnRow } from "./facts.ts";
-import { FORK, type ForkInput } from "./fork.ts";
-import type { EventInput, Input, StartInput } from "./input.ts";
+import type {
+  Answered,
+  Cause,
+  Deferred,
+  Entered,
+  Fact,
+  Finished,
+  Forked,
+  Noted,
+  Started,
+  TurnRow,
+} from "./facts.ts";
+import type { ForkInput } from "./fork.ts";
+import { type EventInput, FORK, type Input, type StartInput } from "./input.ts";
 import type { Program } from "./program.ts";
 import type { Run } from "./run.ts";
 
@@ -14,9 +25,9 @@ export type Recorded =
 
 /** Undefined when no input known today leads to such facts. */
 export function recordedInput(program: Program, run: Run, row: TurnRow): Recorded | undefined {
-  const { at, facts } = row;
+  const { facts } = row;
   const [first] = facts;
-  if (first?.type === "forked") return { kind: "fork", input: forkInput(first, row) };
+  if (first?.type === "forked") return { kind: "fork", input: forkInput(first, program, run, row) };
   const input =
     first?.type === "started"
       ? startInput(first, row)
@@ -24,12 +35,12 @@ export function recordedInput(program: Program, run: Run, row: TurnRow): Recorde
         eventInput(program, run, row) ??
         endInput(row) ??
         (first?.type === "answered" ? answerInput(first, run, row) : undefined) ??
-        (first?.type === "noted" ? holdInput(first, at) : undefined));
+        (first?.type === "noted" ? holdInput(first, row) : undefined));
   return input && { kind: "input", input };
 }
 
 function startInput(started: Started, { at, facts }: TurnRow): StartInput {
-  const { digest, mode, prompt, variables, input, limits, parent, gated } = started;
+  const { digest, mode, prompt, variables, input, limits, parent, gated, host } = started;
   const given = Object.entries(limits).filter(([, limit]) => limit !== null);
   const entered = facts.find((fact) => fact.type === "entered");
   return {
@@ -42,15 +53,19 @@ function startInput(started: Started, { at, facts }: TurnRow): StartInput {
     limits: Object.fromEntries(given),
     gated,
     ...(parent !== null && { parent }),
+    ...(host !== undefined && { host }),
     ...(prompt !== "" && { prompt }),
     ...(entered !== undefined && { state: entered.state }),
   };
 }
 
-function forkInput(forked: Extract<Fact, { type: "forked" }>, { at, facts }: TurnRow): ForkInput {
+function forkInput(forked: Forked, program: Program, run: Run, { at, facts }: TurnRow): ForkInput {
   const { from, digest, resetBudget, variables, pack } = forked;
-  const answers = facts.filter((fact): fact is Answered => fact.type === "answered" && fact.by === FORK);
-  const cause = outsideCause(facts);
+  const answers = facts.flatMap(substituted);
+  const ended = facts.some(({ type }) => type === "finished");
+  // Of what a fork may do only an event and an answer can meet the end of the time.
+  const late = ended && answers.length === 0 ? anyEvent(program, run) : undefined;
+  const event = outsideCause(facts)?.event ?? late;
   return {
     at,
     from,
@@ -58,16 +73,23 @@ function forkInput(forked: Extract<Fact, { type: "forked" }>, { at, facts }: Tur
     resetBudget,
     variables,
     artifacts: writtenBy(facts, "fork"),
-    answers: answers.map(({ step, outcome }) => ({ step, outcome })),
-    ...(cause !== undefined && { event: cause.event }),
+    answers,
+    ...(event !== undefined && { event }),
     ...(pack !== undefined && { pack }),
   };
+}
+
+/** An answer to a call, or to what the call asked a person. */
+function substituted(fact: Fact): ForkInput["answers"] {
+  if (fact.type === "answered" && fact.by === FORK) return [{ step: fact.step, outcome: fact.outcome }];
+  if (fact.type !== "noted" || fact.what !== "resumed" || fact.by !== FORK) return [];
+  return [{ step: fact.step, outcome: { ok: true, value: fact.input ?? null } }];
 }
 
 function messageInput({ at, facts }: TurnRow): Input | undefined {
   const noted = facts.find((fact) => fact.type === "noted" && fact.what === "message");
   if (noted?.type !== "noted" || noted.what !== "message") return undefined;
-  return { type: "message", at, text: noted.text, by: noted.by };
+  return { type: "message", at, text: noted.text, by: noted.by, ...dedupeKeyIn(facts) };
 }
 
 function eventInput(program: Program, run: Run, { at, facts }: TurnRow): EventInput | undefined {
@@ -75,7 +97,6 @@ function eventInput(program: Program, run: Run, { at, facts }: TurnRow): EventIn
   const name = cause?.event ?? lateEvent(program, run, facts);
   if (name === undefined) return undefined;
   const entered = facts.find((fact): fact is Entered => fact.type === "entered");
-  const key = facts.find((fact) => fact.type === "noted" && fact.what === "dedupe");
   return {
     type: "event",
     at,
@@ -83,8 +104,13 @@ function eventInput(program: Program, run: Run, { at, facts }: TurnRow): EventIn
     by: cause?.by ?? writer(facts) ?? "",
     artifacts: writtenBy(facts, "outside"),
     ...(entered !== undefined && entered.context !== "" && { context: entered.context }),
-    ...(key?.type === "noted" && key.what === "dedupe" && { dedupeKey: key.key }),
+    ...dedupeKeyIn(facts),
   };
+}
+
+function dedupeKeyIn(facts: readonly Fact[]): { readonly dedupeKey?: string } {
+  const key = facts.find((fact) => fact.type === "noted" && fact.what === "dedupe");
+  return key?.type === "noted" && key.what === "dedupe" ? { dedupeKey: key.key } : {};
 }
 
 type EventCause = Extract<Cause, { kind: "event" }>;
@@ -106,8 +132,12 @@ function lateEvent(program: Program, run: Run, facts: readonly Fact[]): string |
     if (fact.type === "asked") return fact.ask.kind === "reply" || fact.ask.kind === "stop";
     return fact.type === "finished" && fact.status === "budget_exhausted";
   });
+  return late ? anyEvent(program, run) : undefined;
+}
+
+function anyEvent(program: Program, run: Run): string | undefined {
   const state = run.state === null ? undefined : program.workflow?.states[run.state];
-  return late ? Object.keys(state?.events ?? {})[0] : undefined;
+  return Object.keys(state?.events ?? {})[0];
 }
 
 function endInput({ at, facts }: TurnRow): Input | undefined {
@@ -121,27 +151,57 @@ function endInput({ at, facts }: TurnRow): Input | undefined {
 
 function answerInput(fact: Answered, run: Run, { at, facts }: TurnRow): Input {
   const { step, outcome, hash, by } = fact;
-  if (run.open[step]?.ask.kind !== "approval") {
+  const asked = run.open[step]?.ask;
+  if (asked?.kind !== "approval") {
     const given = { ...(hash !== undefined && { hash }), ...(by !== undefined && { by }) };
     return { type: "answer", at, step, outcome, ...given };
   }
   if (!outcome.ok) return { type: "reject", at, step, by: by ?? "", reason: outcome.message };
-  // Edited arguments are in the request they led to; where the time was over there is none.
+  // Edited arguments are in the request they led to; where the time was over there is none, and any will do.
   const again = facts.find((one) => one.type === "asked" && one.ask.kind === "approval");
-  const edit = again?.type === "asked" && again.ask.kind === "approval" ? again.ask.args : null;
+  const edit = again?.type === "asked" && again.ask.kind === "approval" ? again.ask.args : asked.args;
   return { type: "approve", at, step, by: by ?? "", ...(outcome.value === "edited" && { edit }) };
 }
 
-function holdInput(fact: Noted, at: number): Input | undefined {
+function holdInput(fact: Noted, row: TurnRow): Input | undefined {
+  const { at } = row;
   switch (fact.what) {
+    case "sent":
+      return { type: "sent", at, step: fact.step };
     case "in_doubt":
+      return { type: "hold", at, step: fact.step, hold: "in_doubt" };
     case "deferred":
-      return { type: "hold", at, step: fact.step, hold: fact.what };
+      return deferredInput(fact, row);
+    case "resumed":
+      return fact.input === undefined ? { type: "resume", at, step: fact.step } : suppliedInput(fact, at);
     case "retried":
       return { type: "retry", at, step: fact.step, by: fact.by ?? "" };
     default:
       return undefined;
   }
+}
+
+function deferredInput(fact: Deferred, { at, facts }: TurnRow): Input {
+  const { step, handle, question, looks } = fact;
+  const timer = facts.find(
+    (one) => one.type === "asked" && one.ask.kind === "timer" && one.ask.wakes === step,
+  );
+  return {
+    type: "hold",
+    at,
+    step,
+    hold: "deferred",
+    ...(handle !== undefined && { handle }),
+    ...(question !== undefined && { question }),
+    ...(looks === true && { looks }),
+    ...(timer?.type === "asked" && timer.ask.kind === "timer" && { until: timer.ask.due }),
+  };
+}
+
+function suppliedInput(fact: Extract<Noted, { what: "resumed" }>, at: number): Input {
+  const { step, input, by } = fact;
+  const outcome = { ok: true as const, value: input ?? null };
+  return { type: "answer", at, step, outcome, ...(by !== undefined && { by }) };
 }
 
 /** As they must have been given: a text kept by a JSON artifact came in as JSON. */

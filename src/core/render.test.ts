@@ -1,19 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json } from "../base/json.ts";
+import { get, type Json } from "../base/json.ts";
 import { linkPack } from "../pack/link.ts";
 import type { PackFile } from "../pack/shape/generated/pack-file.ts";
 import { type RenderRequest, renderPrompt } from "./render.ts";
 
-interface Sample extends Partial<RenderRequest> {
+interface Sample extends Partial<Omit<RenderRequest, "artifactOf">> {
   readonly template: string;
+  readonly artifacts?: Readonly<Record<string, Json>>;
   readonly declared?: readonly object[];
   readonly fragments?: Readonly<Record<string, string>>;
   readonly overrides?: object;
   readonly syntax?: string;
 }
 
-function render({ template, declared, fragments, overrides, syntax, ...request }: Sample) {
+function render({ template, declared, fragments, overrides, syntax, artifacts, ...request }: Sample) {
   const prompt = {
     id: "p",
     name: "P",
@@ -33,7 +34,7 @@ function render({ template, declared, fragments, overrides, syntax, ...request }
   return renderPrompt(program, {
     prompt: "p",
     variables: {},
-    artifacts: {},
+    artifactOf: (name) => get(artifacts ?? {}, name),
     workflowContext: null,
     ...request,
   });

@@ -6,11 +6,11 @@ import { get, type Json } from "../base/json.ts";
 import type { Program, PromptSpec } from "./program.ts";
 import {
   artifactName,
-  type Delimiters,
   defaultDelimiters,
   delimitersOf,
   fragmentName,
   type Hole,
+  type Piece,
   parseTemplate,
 } from "./template.ts";
 
@@ -19,8 +19,8 @@ export interface RenderRequest {
   readonly prompt: string;
   /** Values given for the run; declared defaults are applied here. */
   readonly variables: Readonly<Record<string, Json>>;
-  /** Current values. One that was never written is absent. */
-  readonly artifacts: Readonly<Record<string, Json>>;
+  /** Current value; undefined when never written. Only what is shown is asked for: a log may be long. */
+  readonly artifactOf: (name: string) => Json | undefined;
   /** What the last transition said (S21). */
   readonly workflowContext: string | null;
   /** Chooses among the prompt's model overrides. */
@@ -107,11 +107,27 @@ function templatesOf(prompt: PromptSpec, { prompt: name, model }: RenderRequest)
   return [...around("system_template_prefix"), base, ...around("system_template_suffix")];
 }
 
+/** Templates are parsed once for each program: a loop renders the same ones at every step. */
+const parsed = new WeakMap<Program, Map<string, readonly Piece[]>>();
+
+function piecesOf(program: Program, template: string): readonly Piece[] {
+  let known = parsed.get(program);
+  if (known === undefined) {
+    known = new Map();
+    parsed.set(program, known);
+  }
+  let pieces = known.get(template);
+  if (pieces === undefined) {
+    pieces = parseTemplate(template, delimitersOf(program.syntax) ?? defaultDelimiters);
+    known.set(template, pieces);
+  }
+  return pieces;
+}
+
 /** Gathers the parts of one prompt. */
 class Writer {
   readonly #program: Program;
   readonly #request: RenderRequest;
-  readonly #delimiters: Delimiters;
   readonly #variables: ReturnType<typeof variablesFor>;
   readonly #declared: ReadonlySet<string>;
   readonly #parts: RenderedPart[] = [];
@@ -122,13 +138,12 @@ class Writer {
   constructor(program: Program, prompt: PromptSpec, request: RenderRequest) {
     this.#program = program;
     this.#request = request;
-    this.#delimiters = delimitersOf(program.syntax) ?? defaultDelimiters;
     this.#variables = variablesFor(prompt, request.variables);
     this.#declared = new Set(prompt.variables.map((variable) => variable.name));
   }
 
   write(template: string, source: PartSource, chain: readonly string[]): void {
-    for (const piece of parseTemplate(template, this.#delimiters)) {
+    for (const piece of piecesOf(this.#program, template)) {
       if (piece.kind === "text") this.#add(piece.text, source);
       else if (piece.kind === "odd") this.#add(piece.raw, source);
       else this.#fill(piece, chain);
@@ -183,7 +198,7 @@ class Writer {
   #lookUp(hole: Hole): { readonly value: Json; readonly kind: PartSource["kind"] } | undefined {
     const artifact = artifactName(hole);
     if (artifact !== undefined) {
-      const value = follow(ownOf(this.#request.artifacts, artifact), hole.path.slice(2));
+      const value = follow(this.#request.artifactOf(artifact), hole.path.slice(2));
       return value === undefined ? undefined : { value, kind: "artifact" };
     }
     const [name, ...rest] = hole.path as readonly [string, ...(string | number)[]];

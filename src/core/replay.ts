@@ -8,6 +8,7 @@ import { decideFork } from "./fork.ts";
 import type { Decision } from "./input.ts";
 import type { Program } from "./program.ts";
 import { recordedInput } from "./recorded-input.ts";
+import { modelRequest, requestHash } from "./request.ts";
 import type { Run } from "./run.ts";
 
 export interface ReplayDifference {
@@ -40,7 +41,22 @@ export function replayTurn(program: Program, run: Run, row: TurnRow): ReplayDiff
     if (before === undefined || now === undefined || !deepEqual(json(before), json(now)))
       return { ...at(row, index, facts), why: whyOf(decision) };
   }
-  return undefined;
+  return requestDrift(program, run, row);
+}
+
+/** A model that answered another request than today's program and rules would send. */
+function requestDrift(program: Program, run: Run, row: TurnRow): ReplayDifference | undefined {
+  const [first] = row.facts;
+  if (first?.type !== "answered" || first.hash === undefined) return undefined;
+  const ask = run.open[first.step]?.ask;
+  if (ask?.kind !== "model") return undefined;
+  const hash = requestHash(modelRequest(program, run, ask));
+  if (hash === first.hash) return undefined;
+  const decided: Fact[] = [{ ...first, hash }];
+  return {
+    ...at(row, 0, decided),
+    why: `today the model would be sent another request in step ${first.step}`,
+  };
 }
 
 function at(

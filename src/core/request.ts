@@ -4,11 +4,12 @@
 import { must } from "../base/assert.ts";
 import { type Json, type JsonObject, put } from "../base/json.ts";
 import { itemsOf } from "../base/log.ts";
+import { sha256Of } from "../base/sha256.ts";
 import type { ModelAsk, ToolCall } from "./facts.ts";
-import { type OfferedTool, offeredTools } from "./offered-tools.ts";
+import { type OfferedTool, offeredTools, parametersFor } from "./offered-tools.ts";
 import type { Program, PromptSpec } from "./program.ts";
 import { renderPrompt } from "./render.ts";
-import { artifactValue, type Message, type Run } from "./run.ts";
+import { type ArtifactValue, artifactValue, type Message, type Run } from "./run.ts";
 
 export interface ModelRequest {
   /** Key of `requires.providers`, or `default`. */
@@ -18,11 +19,23 @@ export interface ModelRequest {
   readonly tools: readonly OfferedTool[];
   readonly toolChoice: "auto" | "required" | "none";
   readonly parameters: JsonObject;
+  /** What is different for certain models, by their name; whoever calls one of them applies its own. */
+  readonly overrides?: Readonly<Record<string, RequestOverride>>;
+}
+
+export interface RequestOverride {
+  readonly system: string;
+  readonly parameters: JsonObject;
 }
 
 export type RequestMessage =
   | { readonly role: "user"; readonly text: string }
-  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly ToolCall[] }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      readonly extra?: Json;
+    }
   | {
       readonly role: "tool";
       readonly call: string;
@@ -31,12 +44,23 @@ export type RequestMessage =
       readonly error: boolean;
     };
 
+/** How much of the SHA-256 is kept: enough to tell any two requests apart, and short in every journal row. */
+export const HASH_LENGTH = 32;
+
+/** What is hashed of a request. The same program and run give the same text. */
+export const requestText = (request: ModelRequest): string => JSON.stringify(request);
+
+export const requestHash = (request: ModelRequest): string =>
+  sha256Of(requestText(request)).slice(0, HASH_LENGTH);
+
 export function modelRequest(program: Program, run: Run, ask: ModelAsk): ModelRequest {
   const prompt = must(program.prompts[run.prompt], "the run's prompt exists");
   const packTools = ask.tools && prompt.toolChoice !== "none";
-  const tools = offeredTools(program, { prompt: run.prompt, state: run.state }).filter((tool) => {
-    return packTools || tool.kind === "workflow";
-  });
+  const tools = offeredTools(program, { prompt: run.prompt, state: run.state, host: run.host }).filter(
+    (tool) => {
+      return packTools || tool.kind === "workflow";
+    },
+  );
   return {
     provider: prompt.provider,
     system: systemText(program, run),
@@ -44,15 +68,29 @@ export function modelRequest(program: Program, run: Run, ask: ModelAsk): ModelRe
     tools,
     toolChoice: choiceOf(prompt, run, tools),
     parameters: prompt.parameters,
+    ...overridesOf(program, run, prompt),
   };
 }
 
+function overridesOf(program: Program, run: Run, prompt: PromptSpec): Pick<ModelRequest, "overrides"> {
+  const models = Object.keys(prompt.modelOverrides);
+  if (models.length === 0) return {};
+  const overrides: Record<string, RequestOverride> = {};
+  for (const model of models) {
+    const parameters = parametersFor(prompt, model);
+    put(overrides, model, { system: systemText(program, run, model), parameters });
+  }
+  return { overrides };
+}
+
 /** The present prompt with everything filled in. */
-export function systemText(program: Program, run: Run): string {
-  const artifacts: Record<string, Json> = {};
-  for (const [name, artifact] of Object.entries(run.artifacts)) put(artifacts, name, artifactValue(artifact));
-  const { prompt, variables, context: workflowContext } = run;
-  return renderPrompt(program, { prompt, variables, artifacts, workflowContext }).text;
+export function systemText(program: Program, run: Run, model?: string): string {
+  const { prompt, variables, artifacts, context: workflowContext } = run;
+  const artifactOf = (name: string): Json | undefined => {
+    return Object.hasOwn(artifacts, name) ? artifactValue(artifacts[name] as ArtifactValue) : undefined;
+  };
+  const values = { prompt, variables, artifactOf, workflowContext };
+  return renderPrompt(program, model === undefined ? values : { ...values, model }).text;
 }
 
 /** `required` holds until the first call of the visit, or a model could never stop calling. */
@@ -86,7 +124,8 @@ function messagesOf(run: Run): readonly RequestMessage[] {
     else {
       flush();
       if (message.role === "assistant") {
-        messages.push({ role: "assistant", text: message.text, calls: message.calls });
+        const { text, calls, extra } = message;
+        messages.push({ role: "assistant", text, calls, ...(extra !== undefined && { extra }) });
         pending = { calls: message.calls, results: [] };
       } else
         messages.push({
@@ -106,6 +145,7 @@ function openingText(run: Run, { fresh, cause, context }: Extract<Message, { rol
   const parts: string[] = [];
   if (fresh && run.input !== "") parts.push(run.input);
   if (cause !== null) parts.push(`(The workflow came here from ${cause.from} by the event ${cause.event}.)`);
-  if (context !== "") parts.push(`Context: ${context}`);
+  // Quoted: what one model said must not pass for a word of the workflow to the next.
+  if (context !== "") parts.push(`It was given this context:\n> ${context.replaceAll("\n", "\n> ")}`);
   return parts.length === 0 ? "Begin." : parts.join("\n\n");
 }

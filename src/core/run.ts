@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "../base/json.ts";
 import { emptyLog, type Log } from "../base/log.ts";
-import type { Ask, FinalStatus, Limits, Mode, Parent, Reason, Status, ToolCall } from "./facts.ts";
+import type { Ask, FinalStatus, HostTools, Limits, Mode, Parent, Reason, Status, ToolCall } from "./facts.ts";
 
 export interface Run {
   /** Turns folded so far. */
@@ -19,6 +19,7 @@ export interface Run {
   readonly limits: Limits;
   readonly wallClock: "total" | "active";
   readonly gated: readonly string[];
+  readonly host?: HostTools;
   readonly parent: Parent | null;
   readonly forkedFrom: { readonly run: string; readonly turn: number } | null;
 
@@ -55,6 +56,16 @@ export interface OpenAsk {
   readonly ask: Ask;
   /** Where a call stands that has not come back: unknown after a crash, or promised from outside. */
   readonly hold: "in_doubt" | "deferred" | null;
+  /** The call may have left (S46); noted only for calls that must not be repeated unasked. */
+  readonly sent?: true;
+  /** What the tool said when it last deferred, and the input it has got since. */
+  readonly later?: {
+    readonly handle?: Json;
+    readonly question?: Json;
+    readonly wakes?: true;
+    readonly looks?: true;
+    readonly input?: Json;
+  };
 }
 
 export interface Used {
@@ -82,6 +93,7 @@ export type Message =
       readonly text: string;
       readonly calls: readonly ToolCall[];
       readonly step: number;
+      readonly extra?: Json;
     }
   | { readonly role: "result"; readonly call: string; readonly value: Json; readonly error: boolean };
 
@@ -150,13 +162,24 @@ export const emptyRun: Run = {
 /** Asks the runtime itself performs. Everything else waits for somebody outside, or for a time. */
 const PERFORMED: ReadonlySet<Ask["kind"]> = new Set(["model", "tool", "agent"]);
 
-export const isPerformed = ({ ask, hold }: OpenAsk): boolean => PERFORMED.has(ask.kind) && hold === null;
+/**
+ * A deferred call that wakes by itself is work, too: nobody outside has to move it. With a question it waits
+ * for a person, and its time is only how long.
+ */
+export const isPerformed = ({ ask, hold, later }: OpenAsk): boolean =>
+  PERFORMED.has(ask.kind) &&
+  (hold === null || (hold === "deferred" && later?.wakes === true && later.question === undefined));
+
+/** Armed for the run's own time, not for a call that is to be made again. */
+export const isWallTimer = ({ ask }: OpenAsk): boolean => ask.kind === "timer" && ask.wakes === undefined;
+
+export function isAtWork({ open }: Pick<Run, "open">): boolean {
+  for (const step in open) if (isPerformed(open[step] as OpenAsk)) return true;
+  return false;
+}
 
 /** S1: derived from the open asks, so it cannot disagree with them. */
-export function statusOf(run: Run): Status {
-  if (run.final !== null) return run.final;
-  return Object.values(run.open).some(isPerformed) ? "running" : "waiting";
-}
+export const statusOf = (run: Run): Status => run.final ?? (isAtWork(run) ? "running" : "waiting");
 
 /** The full value of an artifact (S34): pieces of text joined by newlines, pieces of JSON as one list. */
 export function artifactValue(artifact: ArtifactValue): Json {

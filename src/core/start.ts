@@ -3,6 +3,7 @@
 import { isObject, type Json } from "../base/json.ts";
 import { decided, refused } from "./decision.ts";
 import type { Limits } from "./facts.ts";
+import { unjudged } from "./guard.ts";
 import type { Decision, Refusal, StartInput } from "./input.ts";
 import type { BudgetSpec, Program } from "./program.ts";
 import type { RunStart } from "./reachable-prompts.ts";
@@ -15,7 +16,7 @@ export function start(program: Program, run: Run, input: StartInput): Decision {
   if ("code" in where) return refused(where);
   const limits = limitsOf(program.workflow?.budget ?? null, input.limits ?? {});
   if ("code" in limits) return refused(limits);
-  const unsupported = compositionIn(program, where);
+  const unsupported = compositionIn(program, where) ?? unjudged(program, where);
   if (unsupported !== undefined) return refused({ code: "unsupported", what: unsupported });
   const { values, problems } = resolveVariables(program, where, { values: input.variables });
   if (problems.length > 0)
@@ -33,6 +34,7 @@ export function start(program: Program, run: Run, input: StartInput): Decision {
       parent: input.parent ?? null,
       wallClock: program.workflow?.wallClock ?? "total",
       gated: gatedTools(program, input.gated ?? []),
+      ...(input.host !== undefined && { host: input.host }),
     });
     if (where.kind === "state") turn.enter(where.name, { kind: "entry" }, "");
     begin(turn, { yields: input.mode === "conversational" && input.input === "" });

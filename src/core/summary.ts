@@ -2,8 +2,8 @@
 
 import { isoTime } from "../base/iso-time.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Ask, Limits, Reason, Status } from "./facts.ts";
-import { artifactValue, type Run, statusOf } from "./run.ts";
+import type { Limits, Reason, Status } from "./facts.ts";
+import { artifactValue, isPerformed, type OpenAsk, type Run, statusOf } from "./run.ts";
 
 export interface Summary {
   readonly run: string;
@@ -41,6 +41,10 @@ export interface WaitingFor {
   readonly tool?: string;
   readonly args?: Json;
   readonly sha256?: string;
+  /** What a person is asked. */
+  readonly question?: Json;
+  /** The agent's run that waits for somebody. */
+  readonly run?: string;
 }
 
 export function summaryOf(id: string, pack: Summary["pack"], run: Run): Summary {
@@ -52,7 +56,7 @@ export function summaryOf(id: string, pack: Summary["pack"], run: Run): Summary 
     pack,
     mode: run.mode,
     output: run.final === null ? null : { text: run.lastText, artifacts: artifactsOf(run) },
-    waiting_for: waitingFor(run),
+    waiting_for: waitingFor(id, run),
     visits: run.visits,
     used: usedOf(run),
     limits: limitsOf(run.limits),
@@ -83,16 +87,18 @@ export function artifactsOf(run: Run): JsonObject {
   );
 }
 
-function waitingFor(run: Run): readonly WaitingFor[] {
+function waitingFor(id: string, run: Run): readonly WaitingFor[] {
   const waiting: WaitingFor[] = [];
-  for (const [step, { ask, hold }] of Object.entries(run.open)) {
-    const one = waitOf(Number(step), ask, hold);
-    if (one !== undefined) waiting.push(one);
+  for (const [step, open] of Object.entries(run.open)) {
+    const one = waitOf(Number(step), open);
+    if (one === undefined) continue;
+    waiting.push(open.ask.kind === "agent" ? { ...one, run: `${id}/${step}` } : one);
   }
   return waiting;
 }
 
-function waitOf(step: number, ask: Ask, hold: "in_doubt" | "deferred" | null): WaitingFor | undefined {
+function waitOf(step: number, open: OpenAsk): WaitingFor | undefined {
+  const { ask, hold, later } = open;
   switch (ask.kind) {
     case "event":
       return { step, kind: "event", events: ask.allow };
@@ -102,8 +108,14 @@ function waitOf(step: number, ask: Ask, hold: "in_doubt" | "deferred" | null): W
       return { step, kind: "approval", tool: ask.tool, args: ask.args, sha256: ask.sha256 };
     case "tool":
     case "agent":
-      if (hold === null) return undefined;
-      return { step, kind: hold === "in_doubt" ? "in_doubt" : "answer", tool: ask.tool, args: ask.args };
+      if (hold === null || isPerformed(open)) return undefined;
+      return {
+        step,
+        kind: hold === "in_doubt" ? "in_doubt" : "answer",
+        tool: ask.tool,
+        args: ask.args,
+        ...(hold === "deferred" && later?.question !== undefined && { question: later.question }),
+      };
     default:
       return undefined;
   }

@@ -3,9 +3,10 @@
 import { isoTime } from "../base/iso-time.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { put } from "../base/json.ts";
-import { apply, beginTurn } from "./apply.ts";
+import type { Log } from "../base/log.ts";
+import { beginTurn, type Draft, draftOf, take } from "./apply.ts";
 import type { Entered, TurnRow } from "./facts.ts";
-import { artifactValue, emptyRun, type Run } from "./run.ts";
+import { type ArtifactValue, artifactValue, emptyRun, type Run } from "./run.ts";
 import { type SummaryUsed, usedOf } from "./summary.ts";
 
 export interface TraceRow {
@@ -24,39 +25,60 @@ export interface TraceRow {
   readonly at: string;
 }
 
-/** Folds the journal once; artifact values that did not change are shared between rows. */
 export function* traceOf(rows: Iterable<TurnRow>, from: Run = emptyRun): Generator<TraceRow> {
-  let run = from;
-  let values: Record<string, Json> = {};
-  const changed = new Set<string>();
-  for (const [name, artifact] of Object.entries(run.artifacts)) put(values, name, artifactValue(artifact));
-  for (const row of rows) {
-    run = beginTurn(run, row);
-    for (const fact of row.facts) {
-      run = apply(run, fact, row.at);
-      if (fact.type === "wrote") {
-        changed.add(fact.artifact);
-      } else if (fact.type === "entered") {
-        if (changed.size > 0) values = withChanges(values, changed, run);
-        yield rowOf(fact, row, { run, values, changed: [...changed] });
-        changed.clear();
-      }
-    }
-    run = { ...run, turn: row.turn };
-  }
+  const tracer = new Tracer(from);
+  for (const row of rows) yield* tracer.take(row);
 }
 
-function withChanges(
-  values: Readonly<Record<string, Json>>,
-  changed: ReadonlySet<string>,
-  run: Run,
-): Record<string, Json> {
-  const next = { ...values };
-  for (const name of changed) {
-    const artifact = run.artifacts[name];
-    if (artifact !== undefined) put(next, name, artifactValue(artifact));
+/** Folds a journal turn by turn; artifact values that did not change are shared between rows. */
+export class Tracer {
+  readonly #run: Draft;
+  readonly #changed = new Set<string>();
+  #values: Readonly<Record<string, Json>> = {};
+  /** The logs that texts among the values were made from. */
+  readonly #logs = new Map<string, Log<Json>>();
+
+  constructor(from: Run = emptyRun) {
+    this.#run = draftOf(from);
+    this.#show(Object.keys(from.artifacts));
   }
-  return next;
+
+  take(row: TurnRow): readonly TraceRow[] {
+    const run = this.#run;
+    const changed = this.#changed;
+    const found: TraceRow[] = [];
+    beginTurn(run, row);
+    for (const fact of row.facts) {
+      take(run, fact, row.at);
+      if (fact.type === "wrote") changed.add(fact.artifact);
+      if (fact.type !== "entered") continue;
+      if (changed.size > 0) this.#show(changed);
+      found.push(rowOf(fact, row, { run, values: this.#values, changed: [...changed] }));
+      changed.clear();
+    }
+    return found;
+  }
+
+  #show(names: Iterable<string>): void {
+    const next = { ...this.#values };
+    for (const name of names) {
+      const artifact = this.#run.artifacts[name];
+      if (artifact !== undefined) put(next, name, this.#valueOf(name, artifact));
+    }
+    this.#values = next;
+  }
+
+  /** A text that was appended to is the text before and what is new: no row joins a long log again. */
+  #valueOf(name: string, artifact: ArtifactValue): Json {
+    if (artifact.mode === "replace" || artifact.json) return artifactValue(artifact);
+    const { pieces } = artifact;
+    const shown = this.#logs.get(name);
+    this.#logs.set(name, pieces);
+    if (shown?.cells !== pieces.cells || shown.length === 0) return artifactValue(artifact);
+    let text = this.#values[name] as string;
+    for (let i = shown.length; i < pieces.length; i++) text += `\n${String(pieces.cells[i])}`;
+    return text;
+  }
 }
 
 function rowOf(

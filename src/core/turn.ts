@@ -2,28 +2,35 @@
 
 import { must } from "../base/assert.ts";
 import type { Json } from "../base/json.ts";
-import { apply, atTime } from "./apply.ts";
+import { type Draft, draftOf, passTime, take } from "./apply.ts";
 import { writeArtifact } from "./artifact-write.ts";
 import type { Ask, Cause, EndCause, Fact, FinalStatus, Outcome, Reason, WriteSource } from "./facts.ts";
 import { type Flow, type FlowState, flowOf, NONE, resolveEntry } from "./flow.ts";
 import type { Program, PromptSpec, StateSpec } from "./program.ts";
-import { type OpenAsk, type Run, statusOf } from "./run.ts";
+import { isWallTimer, type OpenAsk, type Run, statusOf } from "./run.ts";
+import { artifactsOf } from "./summary.ts";
 
 const flows = new WeakMap<Program, Flow>();
 
 export class Turn {
   readonly facts: Fact[] = [];
   readonly program: Program;
-  run: Run;
+  readonly #draft: Draft;
 
   constructor(program: Program, run: Run, at: number) {
     this.program = program;
-    this.run = atTime(run, at);
+    this.#draft = draftOf(run);
+    passTime(this.#draft, at);
+  }
+
+  /** The run with everything recorded so far. It changes with the next fact: keep its fields, not the run. */
+  get run(): Run {
+    return this.#draft;
   }
 
   record(fact: Fact): void {
     this.facts.push(fact);
-    this.run = apply(this.run, fact);
+    take(this.#draft, fact);
   }
 
   ask(ask: Ask): void {
@@ -141,13 +148,21 @@ export class Turn {
     }
   }
 
+  /** A timer that wakes a call goes with it. */
+  dropWakers(): void {
+    const { open } = this.run;
+    this.abandon(({ ask }) => {
+      return ask.kind === "timer" && ask.wakes !== undefined && open[ask.wakes]?.later?.wakes !== true;
+    });
+  }
+
   /** The wall-time timer: always armed under `total`, only while running under `active` (S12). */
   armTimer(): void {
     const { limits, wallClock, now, startedAt, used, final } = this.run;
     if (limits.wallMs === null || final !== null) return;
-    const armed = Object.values(this.run.open).some(({ ask }) => ask.kind === "timer");
+    const armed = Object.values(this.run.open).some(isWallTimer);
     const wanted = wallClock === "total" || statusOf(this.run) === "running";
-    if (armed && !wanted) this.abandon(({ ask }) => ask.kind === "timer");
+    if (armed && !wanted) this.abandon(isWallTimer);
     if (armed || !wanted) return;
     const due = wallClock === "total" ? startedAt + limits.wallMs : now + limits.wallMs - used.activeMs;
     this.ask({ kind: "timer", due });
@@ -158,7 +173,10 @@ export class Turn {
   }
 
   #reply(status: FinalStatus, reason: Reason | null): Outcome {
-    if (status === "completed") return { ok: true, value: { status, response: this.run.lastText } };
+    if (status === "completed") {
+      const value = { status, response: this.run.lastText, artifacts: artifactsOf(this.run) };
+      return { ok: true, value };
+    }
     return {
       ok: false,
       code: reason?.code ?? status,

@@ -187,3 +187,29 @@ describe("a run's start (S40)", () => {
     ]);
   });
 });
+
+describe("a binding", () => {
+  const bound = (binding: object, more: object = {}) => [
+    { name: "x", type: "string", required: false, binding, ...more },
+  ];
+  const env = (source: string, field: string) =>
+    source === "env" && field === "REGION" ? " North " : undefined;
+
+  test("fills what the caller does not give, before the default does", () => {
+    const packed = bound({ kind: "env", field: "REGION", auto_populate: true }, { default: "south" });
+    expect(resolve(packed, { bound: env }).values).toEqual({ x: " North " });
+    expect(resolve(packed, { bound: env, values: { x: "east" } }).values).toEqual({ x: "east" });
+    expect(resolve(packed, { bound: env, texts: { x: "west" } }).values).toEqual({ x: "west" });
+  });
+
+  test("is filtered", () => {
+    const trimmed = bound({ kind: "env", field: "REGION", auto_populate: true, filter: "trim" });
+    expect(resolve(trimmed, { bound: env }).values).toEqual({ x: "North" });
+  });
+
+  test("does nothing by itself unless it says so, and a missing entry stays missing", () => {
+    expect(resolve(bound({ kind: "env", field: "REGION" }), { bound: env }).values).toEqual({});
+    const absent = bound({ kind: "env", field: "OTHER", auto_populate: true }, { required: true });
+    expect(resolve(absent, { bound: env }).problems).toMatchObject([{ code: "missing" }]);
+  });
+});

@@ -13,6 +13,11 @@ export interface GivenVariables {
   readonly values?: Readonly<Record<string, Json>>;
   /** From a command line: converted by the declared type. They win over `values`. */
   readonly texts?: Readonly<Record<string, string>>;
+  /**
+   * Where variables with a `binding` get their values when the caller gives none: an entry of a source such as
+   * `env`. They win over defaults.
+   */
+  readonly bound?: (source: string, field: string) => string | undefined;
 }
 
 interface VariableProblem {
@@ -44,7 +49,13 @@ export function resolveVariables(
   const declarations = declarationsOf(program, start);
   const values: Record<string, Json> = {};
   for (const [name, value] of Object.entries(given.values ?? {})) put(values, name, value);
-  for (const [name, text] of Object.entries(given.texts ?? {})) {
+  const texts: Record<string, string> = {};
+  for (const { variable } of declarations) {
+    const { name } = variable;
+    const text = given.bound === undefined ? undefined : boundText(variable, given.bound);
+    if (text !== undefined && !Object.hasOwn(values, name)) put(texts, name, text);
+  }
+  for (const [name, text] of Object.entries({ ...texts, ...given.texts })) {
     // Of several declarations the first whose type the text fits decides; the others then complain.
     const types = declarations
       .filter(({ variable }) => variable.name === name)
@@ -62,6 +73,18 @@ export function resolveVariables(
     }
   }
   return { values, problems };
+}
+
+/** What a binding finds. It fills a variable by itself only where `auto_populate` says so. */
+function boundText(
+  { name, binding }: VariableSpec,
+  source: NonNullable<GivenVariables["bound"]>,
+): string | undefined {
+  const { kind, field, auto_populate: auto, filter } = binding;
+  if (typeof kind !== "string" || auto !== true) return undefined;
+  const text = source(kind, typeof field === "string" ? field : name);
+  if (filter === "trim") return text?.trim();
+  return filter === "lowercase" ? text?.toLowerCase() : text;
 }
 
 function declarationsOf(program: Program, start: RunStart): readonly Declaration[] {

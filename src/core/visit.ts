@@ -3,8 +3,9 @@
 
 import { canonical, isObject, type Json } from "../base/json.ts";
 import { sha256Of } from "../base/sha256.ts";
-import { callProblem } from "./call-check.ts";
+import { callProblem, isGated } from "./call-check.ts";
 import type { ModelAsk, ModelReply, ToolCall } from "./facts.ts";
+import { guardsFired } from "./guard.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { systemText } from "./request.ts";
 import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
@@ -17,9 +18,11 @@ export function begin(turn: Turn, { yields }: { yields: boolean }): void {
   const orchestration = turn.state?.orchestration ?? "internal";
   if (orchestration === "external") return beginExternal(turn);
   if (yields && !turn.isTerminal) return turn.ask({ kind: "message" });
-  turn.askModel(turn.prompt.roundsMax >= 1);
+  // The task is told anew where the conversation is (S24).
+  askWith(turn, turn.state?.persistent === true ? "" : turn.run.input);
   // S28: an outside event is accepted at any time, so the question stays open beside the model's call.
-  if (orchestration === "hybrid" && !turn.isTerminal && turn.run.final === null)
+  const asked = Object.values(turn.run.open).some(({ ask }) => ask.kind === "event");
+  if (orchestration === "hybrid" && !turn.isTerminal && turn.run.final === null && !asked)
     turn.ask({ kind: "event", allow: turn.events });
   return undefined;
 }
@@ -42,10 +45,32 @@ interface Replied {
   readonly reply: ModelReply;
 }
 
-export function modelReplied(turn: Turn, replied: Replied): void {
+export function modelReplied(turn: Turn, given: Replied): void {
+  const replied = { ...given, reply: guardedReply(turn, given.reply) };
   const dispatched = handleCalls(turn, replied);
   if (turn.run.final !== null) return;
   if (!dispatched) afterCalls(turn, replied);
+}
+
+/** Before a pack tool is called the text is a remark; what a validator demands is due in the answer. */
+function guardedReply(turn: Turn, reply: ModelReply): ModelReply {
+  if (turn.prompt.validators.length === 0 || (reply.text.trim() === "" && reply.calls.length > 0))
+    return reply;
+  const calls = reply.calls.some(({ tool }) => tool !== TRANSITION && tool !== SET_ARTIFACT);
+  const fired = guardsFired(turn.prompt, reply.text, { direction: "output", concluding: !calls });
+  for (const note of fired) turn.record(note);
+  return { ...reply, text: fired.at(-1)?.text ?? reply.text };
+}
+
+/** Asks the model, unless a validator refuses what it would be told: then the run answers in its place. */
+export function askWith(turn: Turn, text: string): void {
+  const fired = guardsFired(turn.prompt, text, { direction: "input", concluding: true });
+  const blocked = fired.find(({ action }) => action === "blocked");
+  if (text === "" || blocked === undefined) return turn.askModel(turn.prompt.roundsMax >= 1);
+  turn.record(blocked);
+  if (turn.isTerminal) return turn.finish("completed", null);
+  if (turn.run.mode === "conversational") return turn.ask({ kind: "message" });
+  return turn.ask({ kind: "event", allow: turn.events });
 }
 
 /** All calls of the last response are answered. */
@@ -106,7 +131,7 @@ function sortCalls(turn: Turn, ask: ModelAsk, calls: readonly ToolCall[]): Sorte
     if (call.tool === TRANSITION || call.tool === SET_ARTIFACT) continue;
     const problem = !ask.tools
       ? "no more tools can be called in this visit; conclude"
-      : callProblem(turn.program, turn.prompt, call);
+      : callProblem(turn, call);
     if (problem !== undefined) refused.push({ call, message: problem });
     else if (accepted.length >= room)
       refused.push({
@@ -119,7 +144,7 @@ function sortCalls(turn: Turn, ask: ModelAsk, calls: readonly ToolCall[]): Sorte
 }
 
 function dispatch(turn: Turn, { id, tool, args }: ToolCall): void {
-  if (turn.run.gated.includes(tool)) {
+  if (isGated(turn.run.gated, tool)) {
     return turn.ask({ kind: "approval", call: id, tool, args, sha256: sha256Of(canonical(args)) });
   }
   return askCall(turn, { id, tool, args });
@@ -178,7 +203,8 @@ function result(turn: Turn, call: ToolCall, value: Json, error: boolean): void {
 function afterCalls(turn: Turn, { ask, reply }: Replied): void {
   const { scheduled } = turn.run;
   if (scheduled !== null) return follow(turn, scheduled.event, scheduled.context);
-  if (reply.calls.length > 0 && !(turn.isTerminal && reply.text.trim() !== "" && onlyWrites(reply))) {
+  const closing = turn.isTerminal && reply.text.trim() !== "" && onlyWrites(reply) && !hasFailed(turn);
+  if (reply.calls.length > 0 && !closing) {
     const over = !ask.tools || (turn.isTerminal && !offersCalls(turn));
     return over ? concluded(turn) : nextRound(turn);
   }
@@ -189,12 +215,16 @@ function afterCalls(turn: Turn, { ask, reply }: Replied): void {
 
 /** An end where nothing can be called has one answer, whatever it calls: the checker counts on it. */
 const offersCalls = ({ program, prompt, run }: Turn): boolean =>
-  offeredTools(program, { prompt: run.prompt, state: run.state }).some(
+  offeredTools(program, { prompt: run.prompt, state: run.state, host: run.host }).some(
     ({ kind }) => kind === "workflow" || prompt.toolChoice !== "none",
   );
 
 /** A closing text with artifacts beside it says everything; the results need not be read out. */
 const onlyWrites = (reply: ModelReply): boolean => reply.calls.every((call) => call.tool === SET_ARTIFACT);
+
+/** A write that failed is read out, so that the model can write again. */
+const hasFailed = (turn: Turn): boolean =>
+  turn.facts.some((fact) => fact.type === "noted" && fact.what === "result" && fact.error);
 
 /** S16: rounds of tools, then one call without them. */
 function nextRound(turn: Turn): void {

@@ -5,17 +5,26 @@ import { must } from "../base/assert.ts";
 import type { JsonObject } from "../base/json.ts";
 import { fold } from "../core/apply.ts";
 import { decide } from "../core/decide.ts";
+import { refused } from "../core/decision.ts";
 import { FACTS_VERSION, type TurnRow } from "../core/facts.ts";
-import type { Input, Refusal } from "../core/input.ts";
+import type { Decision, Input, Refusal } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
-import { emptyRun, isPerformed, type Run } from "../core/run.ts";
+import { emptyRun, isAtWork, type Run } from "../core/run.ts";
 import { crashPoint } from "./crash-point.ts";
 import type { RunCreation, Store } from "./ports.ts";
+import type { Redaction } from "./redaction.ts";
 
 export type Submitted =
   | { readonly kind: "done"; readonly run: Run; readonly row: TurnRow }
   | { readonly kind: "ignored"; readonly why: string; readonly run: Run }
   | { readonly kind: "refused"; readonly refusal: Refusal };
+
+export interface SubmitTerms {
+  /** For the input that starts a run. */
+  readonly create?: RunCreation;
+  /** The turn the sender has seen last: the input is for that one and for no other. */
+  readonly ifTurn?: number;
+}
 
 /** Rivals may win this often in a row before it is a defect. */
 const ATTEMPTS_MAX = 20;
@@ -29,23 +38,22 @@ export class Door {
   readonly #committed: (id: string, row: TurnRow, run: Run) => void;
   readonly #crash = crashPoint(process.env["PACKLOOP_CRASH_AT"]);
 
-  constructor(store: Store, committed: (id: string, row: TurnRow, run: Run) => void) {
+  readonly #redaction: Redaction | undefined;
+
+  constructor(store: Store, committed: (id: string, row: TurnRow, run: Run) => void, redaction?: Redaction) {
     this.#store = store;
     this.#committed = committed;
+    this.#redaction = redaction;
   }
 
-  submit(id: string, input: Input, create?: RunCreation): Promise<Submitted> {
-    const before = this.#queues.get(id) ?? Promise.resolve();
-    const next = before.then(
-      () => this.#take(id, input, create),
-      () => this.#take(id, input, create),
-    );
-    this.#queues.set(id, next);
-    const done = () => {
-      if (this.#queues.get(id) === next) this.#queues.delete(id);
-    };
-    next.then(done, done);
-    return next;
+  submit(id: string, given: Input, terms: SubmitTerms = {}): Promise<Submitted> {
+    const input = this.#redaction?.input(given) ?? given;
+    return this.#inTurn(id, () => this.#take(id, input, terms));
+  }
+
+  /** The run as it is when every input before this moment is taken. */
+  latest(id: string): Promise<Run | undefined> {
+    return this.#inTurn(id, () => this.load(id));
   }
 
   /** The run as of its last turn; undefined when there is none. */
@@ -76,7 +84,18 @@ export class Door {
     this.#hot.delete(id);
   }
 
-  async #take(id: string, input: Input, create: RunCreation | undefined): Promise<Submitted> {
+  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#queues.get(id) ?? Promise.resolve();
+    const next = before.then(work, work);
+    this.#queues.set(id, next);
+    const done = () => {
+      if (this.#queues.get(id) === next) this.#queues.delete(id);
+    };
+    next.then(done, done);
+    return next;
+  }
+
+  async #take(id: string, input: Input, { create, ifTurn }: SubmitTerms): Promise<Submitted> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const run = (await this.load(id)) ?? emptyRun;
       if (!run.started && create === undefined)
@@ -84,7 +103,10 @@ export class Door {
       const program = await this.program(
         run.started ? run.digest : must(create, "a new run has a creation").digest,
       );
-      const decision = decide(program, run, input);
+      const decision: Decision =
+        ifTurn === undefined || ifTurn === run.turn
+          ? decide(program, run, input)
+          : refused({ code: "precondition-failed", expected: ifTurn, turn: run.turn });
       // A commit would show that another process wrote meanwhile; only reading again shows it here.
       if (decision.kind !== "facts" && this.#hot.delete(id)) continue;
       if (decision.kind === "ignored") return { ...decision, run };
@@ -108,8 +130,7 @@ export class Door {
 
   /** Runs at work stay folded; a hundred thousand waiting ones must cost no memory. */
   #keep(id: string, run: Run): void {
-    const working = run.final === null && Object.values(run.open).some(isPerformed);
-    if (working) this.#hot.set(id, run);
+    if (run.final === null && isAtWork(run)) this.#hot.set(id, run);
     else this.#hot.delete(id);
   }
 }

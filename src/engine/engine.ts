@@ -4,12 +4,13 @@ import { must } from "../base/assert.ts";
 import type { TurnRow } from "../core/facts.ts";
 import type { Input, StartInput } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
-import { isPerformed, type Run } from "../core/run.ts";
+import { isAtWork, type Run } from "../core/run.ts";
 import { defaultRetry, type RetryPolicy } from "./backoff.ts";
 import { Dispatcher, type RunPorts } from "./dispatcher.ts";
-import { Door, type Submitted } from "./door.ts";
+import { Door, type SubmitTerms, type Submitted } from "./door.ts";
 import { type ForkRequest, planFork } from "./fork.ts";
-import { type Clock, Fault, type RunCreation, type Store } from "./ports.ts";
+import { type Clock, type Delta, Fault, type RunCreation, type Store } from "./ports.ts";
+import type { Redaction } from "./redaction.ts";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -19,9 +20,17 @@ export interface EngineOptions {
   /** An answer from people to a run that just began to wait; for scripts. */
   readonly peopleOf?: (id: string, run: Run) => Promise<Input | undefined>;
   readonly retry?: RetryPolicy;
+  /** What must not get into a journal. */
+  readonly redaction?: Redaction | undefined;
   /** Takes inputs but performs nothing. */
   readonly idle?: boolean;
   readonly onTurn?: (id: string, row: TurnRow, run: Run) => void;
+  /** Streamed text of a model's answer to a step, as it comes; not journaled. */
+  readonly onDelta?: (delta: Delta) => void;
+  /** Something that no adapter may throw went wrong with a run; it stays as it is until it is resumed. */
+  readonly onFailed?: (id: string, error: unknown) => void;
+  /** Closed with the engine, before its store. */
+  readonly closing?: AsyncDisposable;
 }
 
 export interface StartRequest {
@@ -33,6 +42,9 @@ export interface StartRequest {
   readonly key?: string;
   readonly setup: RunCreation["setup"];
 }
+
+/** Turns a follower reads at once. */
+const FOLLOW_PAGE = 500;
 
 export class Engine implements AsyncDisposable {
   readonly store: Store;
@@ -46,12 +58,15 @@ export class Engine implements AsyncDisposable {
   constructor(options: EngineOptions) {
     this.store = options.store;
     this.#options = options;
-    this.#door = new Door(options.store, (id, row, run) => this.#committed(id, row, run));
+    this.#door = new Door(options.store, (id, row, run) => this.#committed(id, row, run), options.redaction);
     this.#dispatcher = new Dispatcher({
       door: this.#door,
+      store: options.store,
       clock: options.clock,
       portsOf: options.portsOf,
       retry: options.retry ?? defaultRetry,
+      redaction: options.redaction,
+      ...(options.onDelta !== undefined && { onDelta: options.onDelta }),
       failed: (id, error) => this.#failed(id, error),
     });
   }
@@ -66,13 +81,14 @@ export class Engine implements AsyncDisposable {
       setup,
       ...(key !== undefined && { key }),
     };
-    return this.#door.submit(id, { ...input, type: "start", digest, at: this.#options.clock.now() }, create);
+    const at = this.#options.clock.now();
+    return this.#door.submit(id, { ...input, type: "start", digest, at }, { create });
   }
 
   /** A new run from a turn of another; what is open there becomes work of the new one (S52). */
   async fork(request: ForkRequest): Promise<Submitted> {
-    const { id, from, setup, pack } = request;
-    const plan = await planFork(this.store, request, this.#options.clock.now());
+    const { id, from, setup, pack, key } = request;
+    const plan = await planFork(this.store, this.#cleaned(request), this.#options.clock.now());
     if (plan.kind === "refused") return plan;
     if (pack !== undefined) await this.#door.putProgram(pack.digest, pack.program, pack.source);
     const { row, run, program } = plan;
@@ -81,6 +97,7 @@ export class Engine implements AsyncDisposable {
       packId: program.id,
       packVersion: program.version,
       setup,
+      ...(key !== undefined && { key }),
     };
     const made = await this.store.fork({ from: from.run, turn: from.turn, run: id, row, after: run, create });
     if (!made)
@@ -90,9 +107,21 @@ export class Engine implements AsyncDisposable {
     return { kind: "done", run, row };
   }
 
+  /** A fork's edits do not pass the door. */
+  #cleaned(request: ForkRequest): ForkRequest {
+    const { redaction } = this.#options;
+    if (redaction === undefined) return request;
+    const { artifacts, answers } = request;
+    return {
+      ...request,
+      ...(artifacts !== undefined && { artifacts: redaction.json(artifacts) }),
+      ...(answers !== undefined && { answers: redaction.json(answers) }),
+    };
+  }
+
   /** The one way in for everything after the start. */
-  submit(id: string, input: Input): Promise<Submitted> {
-    return this.#door.submit(id, input);
+  submit(id: string, input: Input, terms: Pick<SubmitTerms, "ifTurn"> = {}): Promise<Submitted> {
+    return this.#door.submit(id, input, terms);
   }
 
   load(id: string): Promise<Run | undefined> {
@@ -106,8 +135,9 @@ export class Engine implements AsyncDisposable {
   /** Takes up a run that another process left. */
   async resume(id: string): Promise<Run | undefined> {
     this.#door.forget(id);
-    const run = await this.#door.load(id);
-    if (run === undefined || run.final !== null) return run;
+    const run = await this.#door.latest(id);
+    // A run that has ended may still owe its caller the news, or its agents the end.
+    if (run === undefined || (run.final !== null && Object.keys(run.open).length === 0)) return run;
     await this.#dispatcher.recover(id, run);
     const now = await this.#door.load(id);
     if (now !== undefined && !hasWork(now)) this.#waits(id, now);
@@ -130,6 +160,21 @@ export class Engine implements AsyncDisposable {
     }
   }
 
+  /** Turns from `from` on, as they come, until the run has settled as in `settled`. */
+  async *follow(id: string, from = 1): AsyncGenerator<TurnRow, void, undefined> {
+    for (let next = from; ; ) {
+      const changed = this.#nextChange(id);
+      const rows = await this.store.rows(id, { from: next, to: Number.MAX_SAFE_INTEGER, limit: FOLLOW_PAGE });
+      yield* rows;
+      next += rows.length;
+      if (rows.length > 0) continue;
+      if (this.#broken !== undefined) throw this.#broken;
+      const run = await this.#door.load(id);
+      if (run === undefined || this.#paused || (!hasWork(run) && run.turn < next)) return;
+      if (run.turn < next) await changed;
+    }
+  }
+
   /**
    * Stops claiming work, lets calls finish within the grace, leaves the rest open. Nothing is journaled for
    * it.
@@ -142,6 +187,7 @@ export class Engine implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.pause(0);
+    await this.#options.closing?.[Symbol.asyncDispose]();
     await this.store[Symbol.asyncDispose]();
   }
 
@@ -170,6 +216,7 @@ export class Engine implements AsyncDisposable {
 
   #failed(id: string, error: unknown): void {
     this.#broken = error;
+    this.#options.onFailed?.(id, error);
     this.#announce(id);
   }
 
@@ -188,4 +235,4 @@ export class Engine implements AsyncDisposable {
   }
 }
 
-const hasWork = (run: Run): boolean => run.final === null && Object.values(run.open).some(isPerformed);
+const hasWork = (run: Run): boolean => run.final === null && isAtWork(run);

@@ -24,6 +24,8 @@ export interface ForkRequest {
   readonly event?: string;
   /** Another pack to go on with; an explicit act, and journaled (S3). */
   readonly pack?: { readonly program: Program; readonly digest: string; readonly source: string };
+  /** Finds the fork again; unique. */
+  readonly key?: string;
   readonly setup: JsonObject;
 }
 

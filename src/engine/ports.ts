@@ -24,12 +24,16 @@ export interface Store extends AsyncDisposable {
   commit(commit: Commit): Promise<boolean>;
   /** A new run whose first turns are a copy of another's, then one turn of its own; one transaction. */
   fork(fork: ForkCommit): Promise<boolean>;
+  /** Adds the turns of a journal from elsewhere: all of them or none. False when other turns are there. */
+  take(journal: TakenJournal): Promise<boolean>;
   /** Runs whose journal wants work: an open ask that the runtime performs, or a timer due by `now`. */
   runnable(now: number, limit: number): Promise<readonly string[]>;
   /** When the next timer is due, if any. */
   nextDue(): Promise<number | undefined>;
   find(key: string): Promise<string | undefined>;
   list(filter: RunFilter): Promise<readonly RunRecord[]>;
+  /** Names of runs that begin so, newest first; also of those whose record is damaged. */
+  names(filter: { prefix: string; limit: number }): Promise<readonly string[]>;
   record(run: string): Promise<RunRecord | undefined>;
   /** Programs by digest, and what a run was started with (script, model binding, configuration). */
   putProgram(digest: string, program: JsonObject, source: string): Promise<void>;
@@ -79,6 +83,17 @@ export interface ForkCommit {
   readonly create: RunCreation;
 }
 
+export interface TakenJournal {
+  readonly run: string;
+  /** From turn 1 on. */
+  readonly rows: readonly TurnRow[];
+  /** So many of them are here already, and the same. */
+  readonly shared: number;
+  /** What all of them fold to. */
+  readonly end: Run;
+  readonly create: RunCreation;
+}
+
 /** One line in a list of runs; updated in the transaction of each turn. */
 export interface RunRecord {
   readonly run: string;
@@ -124,14 +139,40 @@ export interface CallContext {
   readonly prompt: string;
   /** Calls of this kind before this one over the whole run: model calls in the state, calls of the tool. */
   readonly nth: number;
+  /** What the tool left when it deferred this call, which now goes on. */
+  readonly handle?: Json;
+  /** What a person answered to the question the call was deferred with. */
+  readonly input?: Json;
+  /** Takes streamed text as it comes. Not journaled, may be lost. */
+  readonly delta?: (text: string) => void;
+}
+
+/** Text a model streams. Not journaled; a further attempt begins the answer anew. */
+export interface Delta {
+  readonly run: string;
+  readonly step: number;
+  readonly attempt: number;
+  readonly text: string;
 }
 
 export interface ModelPort {
   call(request: ModelRequest, context: CallContext): Promise<ModelReply>;
 }
 
-/** `deferred`: the answer will come later through the door. */
-export type ToolAnswer = Outcome | "deferred";
+/**
+ * A call that is not over. Bare, its answer comes from outside through the door; with `until` the tool is
+ * called again at that time, with `question` once a person has answered it, both times with `handle`.
+ */
+export interface Later {
+  readonly deferred: true;
+  readonly until?: number;
+  readonly handle?: Json;
+  readonly question?: Json;
+  /** The next call only asks how it stands: after a crash it is made again whatever the tool. */
+  readonly looks?: true;
+}
+
+export type ToolAnswer = Outcome | Later;
 
 export interface ToolPort {
   /** False: nothing is bound to that name. */
@@ -154,14 +195,15 @@ export interface Clock {
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: string;
-  readonly retry: "later" | "never";
+  /** `unknown`: the call may have been carried out; only a safe one is made again (S46). */
+  readonly retry: "later" | "never" | "unknown";
   /** From a `Retry-After`. */
   readonly afterMs: number | undefined;
 
   constructor(
     code: string,
     message: string,
-    options: { retry: "later" | "never"; afterMs?: number; cause?: unknown },
+    options: { retry: Fault["retry"]; afterMs?: number; cause?: unknown },
   ) {
     super(message, { cause: options.cause });
     this.code = code;

@@ -59,6 +59,19 @@ export function records(opened: Opened): void {
     expect(await listed({ parent: "run-1" })).toEqual([]);
   });
 
+  test("names are given by their beginning, newest first", async () => {
+    const journal = sampleJournal(44, 1);
+    const all = ["r_1", "r_12", "R_1", ...HOSTILE];
+    for (const name of all) await commitAll(opened.store, name, journal);
+    const names = (prefix: string, limit = 100) => opened.store.names({ prefix, limit });
+    expect(await names("")).toEqual(all.toReversed());
+    expect(await names("", 2)).toEqual(all.toReversed().slice(0, 2));
+    expect(await names("r_1")).toEqual(["r_12", "r_1"]);
+    expect(await names("r_1", 1)).toEqual(["r_12"]);
+    expect(await names("r_2")).toEqual([]);
+    for (const name of HOSTILE) expect(await names(name)).toContain(name);
+  });
+
   test("children are listed by their parent", async () => {
     const [first] = sampleJournal(43, 1) as [SampleTurn];
     for (const [run, parent] of [

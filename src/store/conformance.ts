@@ -7,6 +7,7 @@ import type { Fact } from "../core/facts.ts";
 import { emptyRun } from "../core/run.ts";
 import type { RunCreation, Store } from "../engine/ports.ts";
 import { programs, records, removal, work } from "./conformance-records.ts";
+import { taken } from "./conformance-taken.ts";
 import { HOSTILE, type SampleTurn, sampleCreation, sampleJournal } from "./sample-journal.ts";
 import {
   at,
@@ -47,6 +48,7 @@ export function storeConformance(name: string, open: () => Promise<OpenedStore>)
     conflicts(at);
     pasts(at);
     forks(at);
+    taken(at);
     records(at);
     work(at);
     removal(at);

@@ -6,8 +6,16 @@ import { canonical, type Json, type JsonObject } from "../base/json.ts";
 import { fold } from "../core/apply.ts";
 import type { TurnRow } from "../core/facts.ts";
 import type { Run } from "../core/run.ts";
-import type { Commit, ForkCommit, RunCreation, RunFilter, RunRecord, Store } from "../engine/ports.ts";
-import { recordOf, wantsWork } from "./record.ts";
+import type {
+  Commit,
+  ForkCommit,
+  RunCreation,
+  RunFilter,
+  RunRecord,
+  Store,
+  TakenJournal,
+} from "../engine/ports.ts";
+import { digestsOf, recordOf, wantsWork } from "./record.ts";
 
 /** What outlives the store: give it to the next one to play a restart. */
 export class MemoryDisk {
@@ -73,6 +81,20 @@ class MemoryStore implements Store {
     return true;
   }
 
+  async take({ run, rows, shared, end, create }: TakenJournal) {
+    assert(shared < rows.length, "a journal that is taken has turns to add");
+    const kept = this.#disk.runs.get(run);
+    if ((kept?.rows.length ?? 0) !== shared) return false;
+    if (kept === undefined && this.#holds(create.key)) return false;
+    const before = [...(kept?.rows ?? []), ...rows.slice(shared, -1).map(copyOf)];
+    const digests = [...(kept?.digests ?? []), ...digestsOf(rows)];
+    // Throws when they do not follow each other.
+    fold(rows);
+    const last = must(rows.at(-1), "a journal has turns");
+    this.#keep(run, { create: kept?.create ?? create, rows: before, digests }, last, end);
+    return true;
+  }
+
   async runnable(now: number, limit: number) {
     const wanting = [...this.#disk.runs.values()].filter(
       ({ work, record }) => work || (record.due !== null && record.due <= now),
@@ -99,6 +121,11 @@ class MemoryStore implements Store {
       .filter((record) => packId === undefined || record.packId === packId)
       .filter((record) => parent === undefined || record.parent === parent)
       .slice(0, limit);
+  }
+
+  async names({ prefix, limit }: { prefix: string; limit: number }) {
+    const fitting = [...this.#disk.runs.keys()].filter((run) => run.startsWith(prefix));
+    return fitting.reverse().slice(0, limit);
   }
 
   async record(run: string) {

@@ -1,6 +1,6 @@
 // The line about a run that every store keeps beside its journal. It says nothing the journal does not.
 
-import type { Ask } from "../core/facts.ts";
+import type { Ask, TurnRow } from "../core/facts.ts";
 import { type OpenAsk, type Run, statusOf } from "../core/run.ts";
 import type { RunCreation, RunRecord } from "../engine/ports.ts";
 
@@ -13,8 +13,8 @@ export type Progress = Pick<
 export function progressOf(after: Run): Progress {
   const open: number[] = [];
   let due: number | null = null;
-  for (const step of Object.keys(after.open)) {
-    const { ask } = after.open[Number(step)] as OpenAsk;
+  for (const step in after.open) {
+    const { ask } = after.open[step] as OpenAsk;
     open.push(Number(step));
     if (ask.kind === "timer" && (due === null || ask.due < due)) due = ask.due;
   }
@@ -47,5 +47,18 @@ export function recordOf(run: string, create: RunCreation, after: Run): RunRecor
 /** Kinds that wait for nobody outside. A finished run may still owe a reply or a stop (I4). */
 const WORK: ReadonlySet<Ask["kind"]> = new Set(["model", "tool", "agent", "reply", "stop"]);
 
-export const wantsWork = (run: Run): boolean =>
-  Object.values(run.open).some(({ ask, hold }) => hold === null && WORK.has(ask.kind));
+export function wantsWork({ open }: Run): boolean {
+  for (const step in open) {
+    const { ask, hold } = open[step] as OpenAsk;
+    if (hold === null && WORK.has(ask.kind)) return true;
+  }
+  return false;
+}
+
+/** Programs that a journal was written under: the first, and those it was forked to. */
+export function digestsOf(rows: readonly TurnRow[]): readonly string[] {
+  const digests = new Set<string>();
+  for (const { facts } of rows)
+    for (const fact of facts) if (fact.type === "started" || fact.type === "forked") digests.add(fact.digest);
+  return [...digests];
+}

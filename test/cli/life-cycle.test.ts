@@ -20,6 +20,7 @@ describe("export and import", () => {
     const text = readFileSync(join(folder.path, "run.jsonl"), "utf8");
     expect(text.split("\n")).toHaveLength(1 + 5 + 1);
     expect(JSON.parse(text.split("\n")[0] ?? "")).toMatchObject({ kind: "packloop.run/1", run, turns: 5 });
+    expect(text, "no path and no binding travels with a run").not.toContain(folder.path);
     expect(folder.json<unknown>(0, "import", "run.jsonl", "--store", "b.db", "--json")).toEqual({
       run,
       turns: 5,
@@ -134,9 +135,13 @@ describe("rm", () => {
     const run = folder.waiting();
     const bin = fileURLToPath(new URL("../../bin/packloop", import.meta.url));
     // A conversation holds the store for as long as its input is open.
-    const holder = spawn(process.execPath, [bin, "chat", "pack.yaml", "--var", "task=it"], {
-      cwd: folder.path,
-    });
+    const holder = spawn(
+      process.execPath,
+      [bin, "chat", "pack.yaml", "--var", "task=it", "--script", "script.yaml"],
+      {
+        cwd: folder.path,
+      },
+    );
     try {
       await once(holder.stderr, "data");
       for (const args of [

@@ -99,16 +99,27 @@ describe("two processes", () => {
 });
 
 describe("Ctrl-C", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s once pauses at once in a model's call: 130, the command to go on, nothing journaled",
-    async (signal) => {
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 130],
+  ] as const)(
+    "%s once pauses at once in a model's call: %d, the command to go on, nothing journaled",
+    async (signal, expected) => {
       using folder = runFolder({ ...files, "script.yaml": slowModel, "quick.yaml": quick });
       const process = live([...start, "--json"], folder.path);
       await process.until((text) => text.includes('"turn":2'));
       process.kill(signal);
       const { code, text } = await process.ended;
-      expect(code).toBe(130);
+      expect(code).toBe(expected);
       const run = /"run":"(r_\w+)"/.exec(text)?.[1] ?? "";
+      const summary = text.split("\n").findLast((line) => line.startsWith("{")) ?? "";
+      expect(JSON.parse(summary)).toMatchObject({
+        run,
+        status: "running",
+        turns: 2,
+        used: { model_calls: 2 },
+      });
       expect(text).toContain(`paused at turn 2; continue with: packloop resume ${run}\n`);
       // The grace is ten seconds: had the call been waited for, its answer would be the third turn.
       expect(await folder.journal(run)).toHaveLength(2);
@@ -129,6 +140,16 @@ describe("Ctrl-C", () => {
     const answers = factsOf(await folder.journal(run)).filter((fact) => fact.type === "answered");
     expect(answers.at(-1)?.outcome).toEqual({ ok: true, value: "bright" });
     expect(folder.summary(["resume", run]).code).toBe(0);
+  });
+
+  test("--grace says how long: with none the call is left open", async () => {
+    using folder = runFolder({ ...files, "script.yaml": slowTool.replace("1500", "60000") });
+    const process = live([...start, "--json", "--grace", "0s"], folder.path);
+    await process.until((text) => text.includes('"kind":"tool"'));
+    process.kill("SIGINT");
+    const { code, text } = await process.ended;
+    expect(code).toBe(130);
+    expect(text).toContain("paused at turn 2;");
   });
 
   test("twice leaves at once, and the run goes on later", async () => {

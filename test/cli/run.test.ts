@@ -251,6 +251,50 @@ describe("the same run again", () => {
     expect(ended).toMatchObject({ code: 0, summary: { run: begun.summary.run, turns: 5 } });
   });
 
+  test("--detach tells people how to go on, and programs how the run stands", () => {
+    using folder = runFolder(files);
+    const ran = folder.cli([...start, "--detach"]);
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+    expect(ran.stdout).toMatch(/^(r_\w+) started\n\n {2}packloop resume \1 {6}go on with it\n$/);
+    const told = folder.cli([...start, "--detach", "--json"]);
+    expect(JSON.parse(told.stdout)).toMatchObject({ status: "running", turns: 1 });
+  });
+
+  test("a key of a run of another pack starts nothing", async () => {
+    using folder = runFolder({ ...files, "other.yaml": pack.replace("Close.", "End.") });
+    const first = folder.summary([...start, "--detach", "--idempotency-key", "k"]).summary;
+    const other = ["run", "other.yaml", "--script", "script.yaml", "--var", "task=it", "--idempotency-key"];
+    for (const more of [[], ["--detach"]]) {
+      const ran = folder.cli([...other, "k", ...more]);
+      expect(ran).toMatchObject({ code: 2, stdout: "" });
+      expect(ran.stderr).toContain(
+        `\`k\` belongs to run \`${first.run}\`, which was started with another pack`,
+      );
+    }
+    expect(folder.cli([...other, ""]).stderr).toContain("the idempotency key is empty");
+    expect(await folder.journal(first.run)).toHaveLength(1);
+    expect(JSON.parse(folder.cli(["ls", "--json"]).stdout)).toHaveLength(1);
+  });
+
+  test("the pack may be left out in a folder that holds one, and a turn is no run to resume", () => {
+    using folder = runFolder(files);
+    expect(folder.summary(["run", "--script", "script.yaml", "--var", "task=it"]).code).toBe(0);
+    for (const args of [
+      ["resume", "@@2"],
+      ["cancel", "@@2"],
+    ]) {
+      const ran = folder.cli(args);
+      expect(ran.code).toBe(2);
+      expect(ran.stderr).toContain("`@@2` names a turn");
+    }
+  });
+
+  test("a run that is resumed shows the visit it was in the middle of, too", () => {
+    using folder = runFolder(files);
+    folder.cli([...start, "--detach"]);
+    expect(folder.cli(["resume", "@"]).stderr).toMatch(/^resuming r_\w+\n {2}✓ work +1 +Done +1 call /);
+  });
+
   test("resume of a final run shows it, with its exit code, and adds nothing", async () => {
     using folder = runFolder({ ...files, "script.yaml": states("{ event: Again }") });
     const { summary } = folder.summary(start);

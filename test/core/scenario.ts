@@ -12,10 +12,12 @@ import type { Json, JsonObject } from "../../src/base/json.ts";
 import { fold } from "../../src/core/apply.ts";
 import { decide } from "../../src/core/decide.ts";
 import type { Ask, Fact, ToolCall, TurnRow } from "../../src/core/facts.ts";
+import { decideFork, packOfFork } from "../../src/core/fork.ts";
 import type { Decision, Input, StartInput } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
-import { type ReplayDifference, replayTurn } from "../../src/core/replay.ts";
-import { emptyRun, type Run } from "../../src/core/run.ts";
+import { digestFor, type ReplayDifference, replayTurn } from "../../src/core/replay.ts";
+import { modelRequest, requestHash } from "../../src/core/request.ts";
+import { emptyRun, type Run, statusOf } from "../../src/core/run.ts";
 import { openPack } from "../../src/pack/open-pack.ts";
 
 export function program(text: string): Program {
@@ -24,10 +26,14 @@ export function program(text: string): Program {
   return opened.program;
 }
 
+/** How the run is started, and the pack a line `fork onto another` goes on with. */
+type Setting = Partial<StartInput> & { readonly another?: string };
+
 /** A test of one rule; the title begins with its number. */
-export function scenario(title: string, pack: string, table: string, start: Partial<StartInput> = {}): void {
+export function scenario(title: string, pack: string, table: string, setting: Setting = {}): void {
   test(title, () => {
-    const play = new Play(program(pack), start);
+    const { another, ...start } = setting;
+    const play = new Play(program(pack), start, another === undefined ? undefined : program(another));
     const lines = table.split("\n").filter((line) => line.trim() !== "");
     const played = lines.map((line) => {
       const [input = "", expected] = line.trim().split(/\s{3,}/);
@@ -43,10 +49,10 @@ export function scenario(title: string, pack: string, table: string, start: Part
 }
 
 /** The first difference when the journal's turns are decided again, as a store would give them back. */
-function replayed({ program: of, rows }: Play): ReplayDifference | undefined {
+function replayed(play: Play): ReplayDifference | undefined {
   let run = emptyRun;
-  for (const row of JSON.parse(JSON.stringify(rows)) as readonly TurnRow[]) {
-    const difference = replayTurn(of, run, row);
+  for (const row of JSON.parse(JSON.stringify(play.rows)) as readonly TurnRow[]) {
+    const difference = replayTurn(play.programOf(digestFor(run, row)), run, row);
     if (difference !== undefined) return difference;
     run = fold([row], run);
   }
@@ -56,13 +62,23 @@ function replayed({ program: of, rows }: Play): ReplayDifference | undefined {
 export class Play {
   run: Run = emptyRun;
   readonly rows: TurnRow[] = [];
-  readonly program: Program;
+  readonly #programs: Readonly<Record<string, Program | undefined>>;
   readonly #start: Partial<StartInput>;
   #at = 1_000;
 
-  constructor(of: Program, start: Partial<StartInput>) {
-    this.program = of;
+  constructor(of: Program, start: Partial<StartInput>, another?: Program) {
+    this.#programs = { d: of, another };
     this.#start = start;
+  }
+
+  programOf(digest: string): Program {
+    const found = this.#programs[digest];
+    if (found === undefined) throw new Error(`no such pack: ${digest}`);
+    return found;
+  }
+
+  get program(): Program {
+    return this.programOf(this.run.digest || "d");
   }
 
   say(line: string): string {
@@ -71,8 +87,41 @@ export class Play {
       this.#at += Number(wait[1]) * 1000;
       return wait[2] === undefined ? "" : this.say(wait[2]);
     }
-    const decision = decide(this.program, this.run, this.#input(line));
-    return this.#take(decision);
+    const [verb, ...words] = line.split(" ");
+    if (verb === "status") return statusOf(this.run);
+    if (verb === "look") return this.#look(Number(words[0]));
+    if (verb === "fork") return this.#take(this.#fork(words));
+    return this.#take(decide(this.program, this.run, this.#input(line)));
+  }
+
+  /** How a call stands, as its adapter would be told. */
+  #look(step: number): string {
+    const open = this.run.open[step];
+    if (open === undefined) return "closed";
+    const { handle, input } = open.later ?? {};
+    const told = Object.entries({ handle, input }).flatMap(([key, value]) =>
+      value === undefined ? [] : [`${key} ${JSON.stringify(value)}`],
+    );
+    const marks = [...(open.sent === true ? ["sent"] : []), ...(open.later?.looks === true ? ["looks"] : [])];
+    return [open.hold ?? "open", ...marks, ...told].join(" · ");
+  }
+
+  /** `fork`, `fork onto another`, `fork onto another choosing EVENT`, `fork answering STEP VALUE`. */
+  #fork([how, ...rest]: readonly string[]): Decision {
+    const before = this.program;
+    const digest = how === "onto" ? (rest[0] as string) : this.run.digest;
+    const value = parse(rest.slice(1).join(" ")) as Json;
+    return decideFork(this.programOf(digest), this.run, {
+      at: this.#at,
+      from: { run: "r", turn: this.run.turn },
+      digest,
+      resetBudget: false,
+      variables: this.run.variables,
+      artifacts: {},
+      answers: how === "answering" ? [{ step: Number(rest[0]), outcome: { ok: true, value } }] : [],
+      ...(rest[1] === "choosing" && { event: rest[2] as string }),
+      ...(how === "onto" && { pack: packOfFork(before, this.programOf(digest), this.run) }),
+    });
   }
 
   #take(decision: Decision): string {
@@ -102,12 +151,7 @@ export class Play {
           ...this.#start,
         };
       case "model":
-        return {
-          type: "answer",
-          at,
-          step: this.#openStep((ask) => ask.kind === "model"),
-          outcome: { ok: true, value: reply(line.slice(6)) },
-        };
+        return this.#modelAnswer(line.slice(6), at);
       case "model-fails":
         return {
           type: "answer",
@@ -121,9 +165,22 @@ export class Play {
         return {
           type: "answer",
           at,
-          step: this.#openStep((ask) => ask.kind === "timer"),
+          step: this.#openStep((ask) => ask.kind === "timer" && ask.wakes === undefined),
           outcome: { ok: true, value: null },
         };
+      case "wake":
+        return {
+          type: "answer",
+          at,
+          step: this.#openStep((ask) => ask.kind === "timer" && ask.wakes === Number(words[1])),
+          outcome: { ok: true, value: null },
+        };
+      case "sent":
+        return { type: "sent", at, step: Number(words[1]) };
+      case "defer":
+        return deferInput(line, at);
+      case "bob":
+        return personInput(words, at);
       case "event":
         return eventInput(words, at);
       case "message":
@@ -134,7 +191,8 @@ export class Play {
           at,
           step: Number(words[1] ?? this.#openStep((ask) => ask.kind === "approval")),
           by: "alice",
-          ...(words[2] !== undefined && { sha256: words[2] }),
+          ...(words[2] === "edit" && { edit: parse(words.slice(3).join(" ")) as Json }),
+          ...(words[2] !== undefined && words[2] !== "edit" && { sha256: words[2] }),
         };
       case "reject":
         return {
@@ -162,6 +220,14 @@ export class Play {
       default:
         throw new Error(`no such line: ${line}`);
     }
+  }
+
+  /** With the hash of what the model was sent, as the dispatcher gives it. */
+  #modelAnswer(said: string, at: number): Input {
+    const step = this.#openStep((one) => one.kind === "model");
+    const ask = this.run.open[step]?.ask;
+    const hash = ask?.kind === "model" ? requestHash(modelRequest(this.program, this.run, ask)) : "";
+    return { type: "answer", at, step, outcome: { ok: true, value: reply(said) }, hash };
   }
 
   #toolAnswer(words: readonly string[], at: number): Input {
@@ -213,6 +279,31 @@ function reply(text: string): Json {
   };
 }
 
+/** `defer 2`, with ` until 10 s`, ` looks`, ` handle h`, ` asks question` behind it, in that order. */
+function deferInput(line: string, at: number): Input {
+  const [, step, until, looks, handle, question] =
+    /^defer (\d+)(?: until (\d+) s)?( looks)?(?: handle (\S+))?(?: asks (.+))?$/.exec(line) ?? [];
+  return {
+    type: "hold",
+    at,
+    step: Number(step),
+    hold: "deferred",
+    ...(until !== undefined && { until: Number(until) * 1000 }),
+    ...(looks !== undefined && { looks: true as const }),
+    ...(handle !== undefined && { handle }),
+    ...(question !== undefined && { question }),
+  };
+}
+
+/** `bob says 2 value`, `bob fails 2`. */
+function personInput([, verb, step, ...rest]: readonly string[], at: number): Input {
+  const outcome =
+    verb === "fails"
+      ? { ok: false as const, code: "tool_error", message: "no" }
+      : { ok: true as const, value: parse(rest.join(" ")) as Json };
+  return { type: "answer", at, step: Number(step), outcome, by: "bob" };
+}
+
 function eventInput(words: readonly string[], at: number): Input {
   const rest = words.slice(2).join(" ");
   const key = /key=(\S+)/.exec(rest)?.[1];
@@ -242,13 +333,13 @@ function shownFact(fact: Fact, run: Run): string {
     case "asked":
       return shownAsk(fact.ask);
     case "answered":
-      return !fact.outcome.ok && fact.outcome.code === "abandoned"
-        ? `drops ${run.open[fact.step]?.ask.kind ?? "it"}`
-        : "";
+      return !fact.outcome.ok && fact.outcome.code === "abandoned" ? `drops ${droppedKind(fact, run)}` : "";
     case "wrote":
       return `wrote ${fact.artifact}=${JSON.stringify(fact.value)}`;
     case "noted":
       if (fact.what === "result") return fact.error ? `error result: ${String(fact.result)}` : "";
+      if (fact.what === "resumed" && fact.input !== undefined)
+        return `resumed with ${JSON.stringify(fact.input)}`;
       return fact.what === "nudge"
         ? "nudges"
         : ["scheduled", "message", "dedupe"].includes(fact.what)
@@ -262,6 +353,11 @@ function shownFact(fact: Fact, run: Run): string {
       return `finished ${fact.status}${why}`;
     }
   }
+}
+
+function droppedKind({ step }: Extract<Fact, { type: "answered" }>, run: Run): string {
+  const ask = run.open[step]?.ask;
+  return ask?.kind === "timer" && ask.wakes !== undefined ? "wake" : (ask?.kind ?? "it");
 }
 
 function shownAsk(ask: Ask): string {
@@ -278,7 +374,7 @@ function shownAsk(ask: Ask): string {
     case "message":
       return "waits for a message";
     case "timer":
-      return "";
+      return ask.wakes === undefined ? "" : `wakes ${ask.wakes} at ${ask.due / 1000} s`;
     default:
       return ask.kind;
   }

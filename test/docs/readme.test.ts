@@ -36,7 +36,8 @@ test("the trace in the README is the one npm start ends with", () => {
 test("the commands under Run in the README work as written", () => {
   using folder = folderWith({});
   const env = { PACKLOOP_STORE: `${folder.path}/runs.db` };
-  const lines = [...readme.matchAll(/^packloop (run|send|trace) (.+)$/gm)].map((match) => match[0]);
+  const section = readme.slice(readme.indexOf("\n## Run\n"), readme.indexOf("\n## Real work\n"));
+  const lines = [...section.matchAll(/^packloop (run|send|trace) (.+)$/gm)].map((match) => match[0]);
   const codes = lines.map((line) => {
     const words = [...line.replace(/\s+#.*$/, "").matchAll(/(?:"[^"]*"|[^\s"])+/g)].map(([word]) => word);
     return packloop(

@@ -29,7 +29,7 @@ test("an answer to a step that another process asked is taken", async () => {
   const [mine, theirs] = [new Door(store, () => undefined), new Door(store, () => undefined)];
   await mine.putProgram("d", pack, "");
   const create = { digest: "d", packId: "two", packVersion: "1.0.0", setup: {} };
-  await mine.submit("r", { type: "start", at: 1, digest: "d", ...start }, create);
+  await mine.submit("r", { type: "start", at: 1, digest: "d", ...start }, { create });
   await theirs.submit("r", answer(1, { text: "", calls, usage }));
   expect(await mine.submit("r", answer(2, { found: true }))).toMatchObject({ kind: "done" });
 });

@@ -47,24 +47,12 @@ export const atCommit = (commit: number, side: "before" | "after"): Blow => ({
  * what must hold after any crash and returns what must be equal, with the number of processes that died.
  */
 export async function driveKilled(
-  { pack, script, variables }: Case,
+  of: Case,
   blows: Iterator<Blow>,
 ): Promise<{ readonly result: Result; readonly kills: number }> {
   using folder = folderWith({});
   const path = join(folder.path, "runs.db");
-  const vars = Object.entries(variables).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
-  const args = [
-    "run",
-    pack,
-    "--script",
-    script,
-    "--store",
-    path,
-    "--idempotency-key",
-    "k",
-    "--json",
-    ...vars,
-  ];
+  const args = runArgs(of, path);
   const seen: SeenTurn[] = [];
   let kills = 0;
   for (;;) {
@@ -82,13 +70,19 @@ export async function driveKilled(
   }
 }
 
-interface SeenTurn {
+/** The same command starts the run, finds it again and goes on with it. */
+export function runArgs({ pack, script, variables }: Case, store: string): readonly string[] {
+  const vars = Object.entries(variables).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
+  return ["run", pack, "--script", script, "--store", store, "--idempotency-key", "k", "--json", ...vars];
+}
+
+export interface SeenTurn {
   readonly turn: number;
   readonly facts: Json;
 }
 
 /** The turns a process told of before it died; a line may be cut. */
-function turnsIn(text: string): readonly SeenTurn[] {
+export function turnsIn(text: string): readonly SeenTurn[] {
   const lines = text.split("\n").slice(0, -1);
   return lines
     .filter((line) => line.startsWith("{"))
@@ -96,7 +90,8 @@ function turnsIn(text: string): readonly SeenTurn[] {
     .filter(({ facts }) => facts !== undefined);
 }
 
-async function examine(path: string, code: number | null, seen: readonly SeenTurn[]): Promise<Result> {
+/** What is left in the store, after checks of what must hold however the run was disturbed. */
+export async function examine(path: string, code: number | null, seen: readonly SeenTurn[]): Promise<Result> {
   await using store = await openSqliteStore(path, { readOnly: true });
   const records = await store.list({ limit: 10 });
   expect(records, "one key, one run").toHaveLength(1);

@@ -1,15 +1,17 @@
 // After every turn: the journal, the record, the fold and the rules must tell the same story (I1, I2, I7).
 
-import type { Fact, TurnRow } from "../../src/core/facts.ts";
+import { createHash } from "node:crypto";
+import type { Answered, Fact, TurnRow } from "../../src/core/facts.ts";
 import type { Input } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
 import { emptyRun, type Run } from "../../src/core/run.ts";
 import type { ForkCommit, RunRecord } from "../../src/engine/ports.ts";
 import type { MemoryDisk } from "../../src/store/memory.ts";
 import { Books } from "./books.ts";
+import { claim } from "./claim.ts";
 import { expectedReply } from "./expected.ts";
 import type { Subject } from "./subject.ts";
-import { checkFork, checkTurn, claim } from "./turn-check.ts";
+import { checkFork, checkTurn } from "./turn-check.ts";
 
 interface Account {
   readonly books: Books;
@@ -20,13 +22,13 @@ interface Account {
 export class Audit {
   readonly #subject: Subject;
   readonly #disk: MemoryDisk;
-  readonly #program: Program;
+  readonly #programs: ReadonlyMap<string, Program>;
   readonly #accounts = new Map<string, Account>();
 
-  constructor(subject: Subject, disk: MemoryDisk, program: Program) {
+  constructor(subject: Subject, disk: MemoryDisk, programs: ReadonlyMap<string, Program>) {
     this.#subject = subject;
     this.#disk = disk;
-    this.#program = program;
+    this.#programs = programs;
   }
 
   /** A turn was committed; `after` is what the door says the run is now. */
@@ -38,14 +40,17 @@ export class Audit {
     const row = kept?.rows.at(-1);
     claim(kept !== undefined && row !== undefined, "what was committed is not on the disk");
     claim(kept.rows.length === account.books.turn + 1, "I3: the disk does not hold one turn more");
-    const again = decide(this.#program, account.run, input);
+    const program = this.#program(input.type === "start" ? input.digest : account.run.digest);
+    const again = decide(program, account.run, input);
     claim(again.kind === "facts", `I7: the same input is ${again.kind} the second time`);
     claim(same(again.facts, row.facts), "I7: the same input makes other facts");
-    checkTurn(account.books, this.#program, row, input);
+    const [first] = row.facts;
+    if (first?.type === "answered") this.#hash(program, account.run, first);
+    checkTurn(account.books, program, row, input);
     account.run = applyTurn(account.run, row);
     claim(same(account.run, after), "I1: the door's run is not what the journal folds to");
     this.#record(kept.record, account);
-    this.#request(account.run);
+    this.#request(program, account.run);
     return row.facts;
   }
 
@@ -59,13 +64,15 @@ export class Audit {
     const prefix = kept.rows.slice(0, -1);
     claim(same(prefix, origin.rows.slice(0, fork.turn)), "S52: the copy is not the origin's past");
     claim(origin.rows.length === this.#accounts.get(fork.from)?.books.turn, "S52: the origin changed");
-    const books = checkFork(prefix, this.#program, row, edit);
-    const run = applyTurn(fold(prefix), row);
+    const past = fold(prefix);
+    const [before, after] = [this.#program(past.digest), this.#program(fork.after.digest)];
+    const books = checkFork(prefix, { before, after }, row, edit);
+    const run = applyTurn(past, row);
     claim(same(run, fork.after), "I1: the fork is not what its journal folds to");
     const account = { books, run };
     this.#accounts.set(fork.run, account);
     this.#record(kept.record, account);
-    this.#request(run);
+    this.#request(after, run);
     return row.facts;
   }
 
@@ -74,8 +81,15 @@ export class Audit {
     const books = this.#accounts.get(id)?.books ?? new Books();
     // A start that is only sent again does not say what to create.
     const fresh = input.type === "start" && books.started === null;
-    const expected = fresh ? "unknown-run" : expectedReply(books, this.#program, input);
+    const program = this.#program(books.started?.digest ?? "");
+    const expected = fresh ? "unknown-run" : expectedReply(books, program, input);
     claim(expected === code, `${input.type} was answered ${code}, the rules say ${expected}`);
+  }
+
+  /** A dispatcher puts a call in doubt; `looks` as it knows the call. */
+  doubt(id: string, step: number, looks: boolean): void {
+    claim(this.booksOf(id)?.sent.has(step) ?? false, "S46: a call that never left is put in doubt");
+    claim(!looks, "S46: a call that only looks is put in doubt");
   }
 
   /** Somebody is shown a run: it may be of a while ago, but never of what is not on the disk. */
@@ -88,14 +102,20 @@ export class Audit {
     );
   }
 
-  /** The whole journal at once, and its trace. */
+  /** The whole journal at once, its trace, and what today's rules make of it (S53). */
   whole(id: string): void {
-    const { fold, traceOf } = this.#subject;
+    const { fold, traceOf, applyTurn, digestFor, replayTurn } = this.#subject;
     const rows: readonly TurnRow[] = this.#disk.runs.get(id)?.rows ?? [];
     const account = this.#accounts.get(id);
     claim(account !== undefined, "a run nobody started");
     claim(same(fold(rows), account.run), "I1: the journal folds to something else as a whole");
     claim([...traceOf(rows)].length === account.books.entered, "S36: the trace has not one row per visit");
+    let run = emptyRun;
+    for (const row of rows) {
+      const difference = replayTurn(this.#program(digestFor(run, row)), run, row);
+      claim(difference === undefined, `S53: turn ${row.turn} is decided otherwise: ${difference?.why}`);
+      run = applyTurn(run, row);
+    }
   }
 
   get ids(): readonly string[] {
@@ -106,31 +126,62 @@ export class Audit {
     return this.#accounts.get(id)?.run ?? emptyRun;
   }
 
+  booksOf(id: string): Books | undefined {
+    return this.#accounts.get(id)?.books;
+  }
+
+  programOf(id: string): Program {
+    return this.#program(this.runOf(id).digest);
+  }
+
+  /** By digest; before a run is there, the one it would be started with. */
+  #program(digest: string): Program {
+    const [first] = this.#programs.values();
+    const program = this.#programs.get(digest) ?? first;
+    claim(program !== undefined, "no program");
+    return program;
+  }
+
+  /** The journal names the very request that the model answered. */
+  #hash(program: Program, run: Run, { step, outcome, hash }: Answered): void {
+    const ask = run.open[step]?.ask;
+    if (ask?.kind !== "model" || (!outcome.ok && hash === undefined)) return;
+    const text = JSON.stringify(this.#subject.modelRequest(program, run, ask));
+    const expected = createHash("sha256").update(text).digest("hex");
+    claim(hash !== undefined && expected.startsWith(hash), "the answer is to another request");
+    claim(hash.length === 32, "the hash of a request is cut short");
+  }
+
   #record(record: RunRecord, { books, run }: Account): void {
     const timers = books.openOf("timer").map(([, { ask }]) => (ask.kind === "timer" ? ask.due : 0));
+    const due = timers.length === 0 ? null : Math.min(...timers);
     claim(
       record.open.join() === [...books.open.keys()].join(),
       "I2: the record's open steps are not the asks",
     );
     claim(record.status === books.status, `I2: the record says ${record.status}, the books ${books.status}`);
-    claim(
-      record.due === (timers[0] ?? null),
-      `I2: the record has ${record.due} for the timers ${timers.join()}`,
-    );
+    claim(record.due === due, `I2: the record has ${record.due} for the timers ${timers.join()}`);
     claim(
       record.turn === books.turn && record.visits === books.used.visits,
       "I2: the record's counts are off",
     );
+    for (const [step, { hold, sent, handle, input }] of books.open) {
+      const open = run.open[step];
+      const told = { hold: open?.hold, sent: open?.sent === true, later: open?.later };
+      claim(told.hold === hold && told.sent === sent, `S46: step ${step} stands otherwise`);
+      claim(same(told.later?.handle, handle), "the run has another handle for a call than the journal");
+      claim(same(told.later?.input, input), "the run has another input for a call than the journal");
+    }
     claim(this.#subject.statusOf(run) === books.status, "S1: the status is not that of the open asks");
     claim(run.used.activeMs === books.activeMs, "S12: active time is miscounted");
     claim(run.used.toolCalls === books.used.toolCalls, "S11: calls are miscounted");
   }
 
   /** A model that is asked hears an answer to everything it called, once. */
-  #request(run: Run): void {
+  #request(program: Program, run: Run): void {
     for (const { ask } of Object.values(run.open)) {
       if (ask.kind !== "model") continue;
-      const { messages } = this.#subject.modelRequest(this.#program, run, ask);
+      const { messages } = this.#subject.modelRequest(program, run, ask);
       const called: string[] = [];
       const answered: string[] = [];
       for (const message of messages) {

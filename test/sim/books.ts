@@ -1,11 +1,21 @@
 // A second, independent account of a run, kept from the raw facts alone. It shares no code with the fold, so
 // a mistake there shows as a difference.
 
+import type { Json } from "../../src/base/json.ts";
 import type { Ask, Fact, FinalStatus, ModelReply, Started, TurnRow, Usage } from "../../src/core/facts.ts";
 
 export interface OpenEntry {
   readonly ask: Ask;
   hold: "in_doubt" | "deferred" | null;
+  sent: boolean;
+  /** Wakes by a timer of its own. */
+  wakes: boolean;
+  /** Has asked a person, now or before it was called again. */
+  asked: boolean;
+  /** The next call only looks how it stands. */
+  looks: boolean;
+  handle: Json | undefined;
+  input: Json | undefined;
 }
 
 /** What one visit has spent since it began or somebody last spoke to it. */
@@ -14,6 +24,8 @@ export interface Spell {
   toolCalls: number;
   spokenTo: boolean;
 }
+
+type Note = Extract<Fact, { type: "noted" }>;
 
 const performed: ReadonlySet<string> = new Set(["model", "tool", "agent"]);
 const calls: ReadonlySet<string> = new Set(["tool", "agent", "approval"]);
@@ -24,6 +36,7 @@ export class Books {
   startedAt = 0;
   activeMs = 0;
   started: Started | null = null;
+  forked = false;
   final: FinalStatus | null = null;
   state: string | null = null;
   prompt = "";
@@ -37,12 +50,26 @@ export class Books {
   readonly dedupe = new Set<string>();
   /** Calls that left, by the model's name for them. */
   readonly asked = new Set<string>();
+  /** Everything that was ever asked. */
+  readonly asks = new Map<number, Ask>();
+  /** Calls noted as sent under this run's name. */
+  readonly sent = new Set<number>();
+  /** Calls that went on to look how they stand, which may be done as often as one likes. */
+  readonly lookers = new Set<number>();
+  /** How often a call was let go again: by a person, or because it had been deferred. */
+  readonly again = new Map<number, number>();
   /** Arguments a person let pass, by call. */
   readonly approved = new Map<string, string>();
   entered = 0;
 
   get running(): boolean {
-    return this.final === null && this.#some(({ ask, hold }) => performed.has(ask.kind) && hold === null);
+    return (
+      this.final === null &&
+      this.#some(
+        ({ ask, hold, wakes, asked }) =>
+          performed.has(ask.kind) && (hold === null || (hold === "deferred" && wakes && !asked)),
+      )
+    );
   }
 
   get openCalls(): boolean {
@@ -55,6 +82,16 @@ export class Books {
 
   openOf(...kinds: readonly Ask["kind"][]): readonly (readonly [number, OpenEntry])[] {
     return [...this.open].filter(([, { ask }]) => kinds.includes(ask.kind));
+  }
+
+  /** When the timers of the run's own time are due. */
+  get wallTimers(): readonly number[] {
+    return this.#timers((wakes) => wakes === undefined);
+  }
+
+  /** When the timers that wake a call are due. */
+  wakersOf(step: number): readonly number[] {
+    return this.#timers((wakes) => wakes === step);
   }
 
   visitsOf(state: string): number {
@@ -74,22 +111,31 @@ export class Books {
   /** Time passes up to the turn; what was running meanwhile was active. */
   advance(row: TurnRow): void {
     const [first] = row.facts;
-    if (first?.type === "forked") return this.#fork(row, first.resetBudget);
+    if (first?.type === "forked") return this.#fork(row, first);
     if (this.running) this.activeMs += row.at - this.at;
     this.at = row.at;
     this.turn = row.turn;
   }
 
   /** A copy goes on as its own run: later by the time nobody worked on it, and owing nothing to anybody. */
-  #fork(row: TurnRow, resetBudget: boolean): void {
+  #fork(row: TurnRow, { resetBudget, digest, pack }: Extract<Fact, { type: "forked" }>): void {
     const shift = row.at - this.at;
     this.at = row.at;
     this.turn = row.turn;
+    this.forked = true;
     this.startedAt = resetBudget ? row.at : this.startedAt + shift;
-    if (this.started !== null) this.started = { ...this.started, parent: null };
-    for (const [step, { ask, hold }] of this.open) {
+    if (this.started !== null) this.started = { ...this.started, ...pack, digest, parent: null };
+    this.sent.clear();
+    this.again.clear();
+    for (const [step, entry] of this.open) {
+      const { ask } = entry;
       if (ask.kind === "reply" || ask.kind === "stop") this.open.delete(step);
-      if (ask.kind === "timer") this.open.set(step, { ask: { ...ask, due: ask.due + shift }, hold });
+      else
+        this.open.set(step, {
+          ...entry,
+          sent: false,
+          ask: ask.kind === "timer" ? { ...ask, due: ask.due + shift } : ask,
+        });
     }
     if (!resetBudget) return;
     this.activeMs = 0;
@@ -135,7 +181,17 @@ export class Books {
 
   #ask(step: number, ask: Ask): void {
     this.step = step;
-    this.open.set(step, { ask, hold: null });
+    this.asks.set(step, ask);
+    this.open.set(step, {
+      ask,
+      hold: null,
+      sent: false,
+      wakes: false,
+      asked: false,
+      looks: false,
+      handle: undefined,
+      input: undefined,
+    });
     if (ask.kind === "model") {
       this.used.modelCalls++;
       this.spell.modelCalls++;
@@ -160,14 +216,47 @@ export class Books {
     this.used.costUsd += usage.costUsd;
   }
 
-  #note(fact: Extract<Fact, { type: "noted" }>): void {
+  #note(fact: Note): void {
     if (fact.what === "scheduled") this.scheduled = true;
     else if (fact.what === "dedupe") this.dedupe.add(fact.key);
     else if (fact.what === "message") this.spell = { modelCalls: 0, toolCalls: 0, spokenTo: true };
-    else if (fact.what === "in_doubt" || fact.what === "deferred" || fact.what === "retried") {
+    else if ("step" in fact) {
       const open = this.open.get(fact.step);
-      if (open !== undefined) open.hold = fact.what === "retried" ? null : fact.what;
+      if (open !== undefined) this.#call(open, fact);
     }
+  }
+
+  #call(open: OpenEntry, fact: Extract<Note, { step: number }>): void {
+    switch (fact.what) {
+      case "sent":
+        open.sent = true;
+        this.sent.add(fact.step);
+        return;
+      case "in_doubt":
+        open.hold = "in_doubt";
+        return;
+      case "deferred":
+        open.hold = "deferred";
+        open.wakes = fact.wakes === true;
+        open.asked = fact.question !== undefined;
+        open.looks = fact.looks === true;
+        if (open.looks) this.lookers.add(fact.step);
+        open.handle = fact.handle;
+        open.input = undefined;
+        return;
+      case "retried":
+      case "resumed":
+        open.hold = null;
+        open.wakes = false;
+        if (fact.what === "resumed" && fact.input !== undefined) open.input = fact.input;
+        this.again.set(fact.step, (this.again.get(fact.step) ?? 0) + 1);
+    }
+  }
+
+  #timers(which: (wakes: number | undefined) => boolean): readonly number[] {
+    return this.openOf("timer").flatMap(([, { ask }]) =>
+      ask.kind === "timer" && which(ask.wakes) ? [ask.due] : [],
+    );
   }
 
   #some(which: (open: OpenEntry) => boolean): boolean {

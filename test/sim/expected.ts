@@ -1,7 +1,7 @@
 // What a sender deserves to hear, by the books: the guards of S26–S31, S46, S49 and S50 written a second
 // time.
 
-import { isObject } from "../../src/base/json.ts";
+import { isObject, type Json } from "../../src/base/json.ts";
 import type { AnswerInput, EventInput, Input } from "../../src/core/input.ts";
 import type { Program, StateSpec } from "../../src/core/program.ts";
 import type { Books } from "./books.ts";
@@ -22,6 +22,8 @@ export function expectedReply(books: Books, program: Program, input: Input): str
       const ask = books.open.get(input.step)?.ask;
       if (ask?.kind === "approval" && input.sha256 !== undefined && input.sha256 !== ask.sha256)
         return "hash-mismatch";
+      if (ask?.kind === "approval" && !mayCall(books, program, ask.tool, input.edit ?? ask.args))
+        return "bad-arguments";
       return stepReply(books, input.step, ask?.kind === "approval");
     }
     case "reject":
@@ -29,10 +31,16 @@ export function expectedReply(books: Books, program: Program, input: Input): str
     case "retry":
     case "abort":
       return stepReply(books, input.step, (books.open.get(input.step)?.hold ?? null) !== null);
+    case "sent":
     case "hold": {
       const open = books.open.get(input.step);
       const isCall = open?.ask.kind === "tool" || open?.ask.kind === "agent";
-      return isCall && open?.hold === null ? "facts" : "ignored";
+      const isFree = open?.hold === null && !(input.type === "sent" && open.sent);
+      return isCall && isFree ? "facts" : "ignored";
+    }
+    case "resume": {
+      const open = books.open.get(input.step);
+      return open?.ask.kind === "agent" && open.hold === "deferred" ? "facts" : "ignored";
     }
     case "cancel":
       return books.final === null ? "facts" : "ignored";
@@ -40,8 +48,9 @@ export function expectedReply(books: Books, program: Program, input: Input): str
 }
 
 function answerReply(books: Books, input: AnswerInput): string {
-  const ask = books.open.get(input.step)?.ask;
-  if (ask === undefined) return closedReply(books, input.step);
+  const open = books.open.get(input.step);
+  if (open === undefined) return closedReply(books, input.step);
+  const { ask, hold, asked } = open;
   if (ask.kind === "event" || ask.kind === "message" || ask.kind === "approval")
     return "pending-tool-mismatch";
   const tool = ask.kind === "tool" || ask.kind === "agent" ? ask.tool : undefined;
@@ -50,7 +59,18 @@ function answerReply(books: Books, input: AnswerInput): string {
   if (ask.kind === "model" && outcome.ok && !isObject(outcome.value)) return "pending-tool-mismatch";
   if (ask.kind === "model" && outcome.ok && !Object.hasOwn(outcome.value as object, "usage"))
     return "pending-tool-mismatch";
+  const isPerson = input.by !== undefined && input.by !== "fork";
+  if (hold === null && asked && isPerson) return "ignored";
   return ask.kind === "timer" && input.at < ask.due ? "ignored" : "facts";
+}
+
+/** S48, for tools whose schema says at most that `q` is a text. */
+function mayCall(books: Books, program: Program, tool: string, args: Json): boolean {
+  if (program.prompts[books.prompt]?.tools.includes(tool) !== true) return false;
+  const { properties } = program.tools[tool]?.parameters ?? {};
+  const q = isObject(args) ? args["q"] : undefined;
+  const isTyped = isObject(properties) && Object.hasOwn(properties, "q");
+  return !isTyped || q === undefined || typeof q === "string";
 }
 
 function stepReply(books: Books, step: number, fits: boolean): string {

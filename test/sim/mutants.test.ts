@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
+import { callMutants } from "./call-mutants.ts";
 import { type Mutant, mutants } from "./mutants.ts";
 
 const SEEDS = 800;
 /** Starting costs more than playing, so each process plays many. */
 const PROCESSES = 2;
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const all: readonly Mutant[] = [...mutants, ...callMutants];
 const NONE: Mutant = { name: "nothing", file: "core/decide.ts", from: "", to: "" };
 const saidOf = new Map<string, string>();
 
@@ -20,7 +22,7 @@ beforeAll(async () => {
   try {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-    const planted = [...mutants, NONE].map((mutant, index) => {
+    const planted = [...all, NONE].map((mutant, index) => {
       return { name: mutant.name, sources: plant(mutant, join(folder, `m${index}`)) };
     });
     const batches = Array.from({ length: PROCESSES }, (_, batch) =>
@@ -38,7 +40,7 @@ beforeAll(async () => {
 }, 240_000);
 
 describe("the simulator notices that", () => {
-  test.for(mutants)("$name", ({ name }) => {
+  test.for(all)("$name", ({ name }) => {
     expect(saidOf.get(name)).toMatch(/^seed \d+: /);
   });
 });

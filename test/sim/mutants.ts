@@ -50,8 +50,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "tool calls are not counted",
     file: "core/apply.ts",
-    from: "toolCalls: run.used.toolCalls + 1",
-    to: "toolCalls: run.used.toolCalls",
+    from: "toolCalls: draft.used.toolCalls + 1",
+    to: "toolCalls: draft.used.toolCalls",
   },
   {
     name: "calls in one visit are not limited",
@@ -86,14 +86,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the timer runs on while an active clock stands",
     file: "core/turn.ts",
-    from: '    if (armed && !wanted) this.abandon(({ ask }) => ask.kind === "timer");\n',
+    from: "    if (armed && !wanted) this.abandon(isWallTimer);\n",
     to: "",
   },
   {
     name: "waiting counts as active time",
     file: "core/apply.ts",
-    from: "run.final === null && Object.values(run.open).some(isPerformed) ? now - run.now : 0",
-    to: "run.final === null ? now - run.now : 0",
+    from: "if (draft.started && draft.final === null && isAtWork(draft))",
+    to: "if (draft.started && draft.final === null)",
   },
   {
     name: "a timer is taken before its time",
@@ -110,8 +110,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "an answered ask stays open",
     file: "core/apply.ts",
-    from: "const next: Run = { ...run, open };",
-    to: 'const next: Run = answered.ask.kind === "tool" ? run : { ...run, open };',
+    from: "draft.open = withKeyGone(draft.open, fact.step);",
+    to: 'if (answered.ask.kind !== "tool") draft.open = withKeyGone(draft.open, fact.step);',
   },
   {
     name: "a transition is taken before the other calls are answered",
@@ -152,14 +152,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: "an event's key is not remembered",
     file: "core/decide.ts",
-    from: 'if (input.dedupeKey !== undefined) turn.record({ type: "noted", what: "dedupe", key: input.dedupeKey });',
+    from: 'if (key !== undefined) turn.record({ type: "noted", what: "dedupe", key });',
     to: "",
   },
   {
     name: "an event's key is not looked up",
     file: "core/decide.ts",
-    from: "if (input.dedupeKey !== undefined && Object.hasOwn(run.dedupe, input.dedupeKey))",
-    to: "if (input.dedupeKey === '')",
+    from: "key !== undefined && Object.hasOwn(run.dedupe, key);",
+    to: "key === '' && run.final === null;",
   },
   {
     name: "an event moves an internal state at work",
@@ -182,8 +182,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "gated tools run at once",
     file: "core/visit.ts",
-    from: "if (turn.run.gated.includes(tool)) {",
-    to: "if (turn.run.gated.includes(tool) && turn.run.round > 1) {",
+    from: "if (isGated(turn.run.gated, tool)) {",
+    to: "if (isGated(turn.run.gated, tool) && turn.run.round > 1) {",
   },
   {
     name: "a cancelled run leaves its agents running",
@@ -242,14 +242,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a fork keeps its parent",
     file: "core/apply.ts",
-    from: "    parent: null,\n    forkedFrom",
-    to: "    forkedFrom",
+    from: "  draft.parent = null;\n",
+    to: "",
   },
   {
     name: "a fork's clock is not shifted",
     file: "core/apply.ts",
-    from: "startedAt: fact.resetBudget ? now : run.startedAt + shift",
-    to: "startedAt: fact.resetBudget ? now : run.startedAt",
+    from: "draft.startedAt = fact.resetBudget ? now : draft.startedAt + shift",
+    to: "draft.startedAt = fact.resetBudget ? now : draft.startedAt",
   },
   {
     name: "a fork's timer is not shifted",
@@ -260,8 +260,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a fork starts with a fresh budget unasked",
     file: "core/apply.ts",
-    from: "used: fact.resetBudget ? noUsage : run.used",
-    to: "used: noUsage",
+    from: "if (fact.resetBudget) draft.used = noUsage;",
+    to: "draft.used = noUsage;",
   },
   {
     name: "a fork writes into its origin",

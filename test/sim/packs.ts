@@ -1,5 +1,6 @@
 // What is run: packs that put each rule to use, and random workflows.
 
+import type { Limits } from "../../src/core/facts.ts";
 import type { Program } from "../../src/core/program.ts";
 import { openPack } from "../../src/pack/open-pack.ts";
 import { programOf, type SmallPack, smallPack } from "../flow/small-pack.ts";
@@ -11,7 +12,7 @@ const prompt = (name: string, rest = "") =>
 const tools = `tools:
   look: { name: look, description: Look., action_scope: { effect: read }, parameters: { type: object, properties: { q: { type: string } } } }
   write: { name: write, description: Write., action_scope: { effect: write } }
-  ship: { name: ship, description: Ship., action_scope: { effect: external, reversibility: irreversible } }
+  ship: { name: ship, description: Ship., action_scope: { effect: external, reversibility: irreversible }, parameters: { type: object, properties: { q: { type: string } } } }
   report: { name: report, description: Report., action_scope: { effect: read } }
 `;
 
@@ -82,7 +83,7 @@ ${prompt("plain", '", tools: [look] }')}workflow:
   engine:
     wall_clock: total
     budget: { max_wall_time_sec: 300 }
-    budget_ext: { max_model_calls: 12, max_input_tokens: 350, max_output_tokens: 160, max_cost_usd: 3 }
+    budget_ext: { max_model_calls: 12, max_input_tokens: 350, max_output_tokens: 160, max_cost_usd: 2.5 }
   states:
     spend: { prompt_task: plain, on_event: { More: spend, Rest: rest } }
     rest: { prompt_task: plain, control: agent, on_event: { More: spend, End: end } }
@@ -117,8 +118,11 @@ const own: readonly Program[] = [codegen, redirects, gate, approvals, spending, 
   },
 );
 
-/** Tools that may be called again after a crash. */
-export const isSafe = (tool: string): boolean => tool === "look" || tool === "report";
+/** Of what may be called again after a crash, only this is said by its binding; the rest by the pack. */
+export const isBoundSafe = (tool: string): boolean => tool === "look";
+
+export const isSafe = (program: Program, tool: string): boolean =>
+  isBoundSafe(tool) || program.tools[tool]?.actionScope["effect"] === "read";
 
 export function anyProgram(dice: Dice): Program {
   return dice.chance(0.65) ? dice.pick(own) : randomProgram(dice);
@@ -145,4 +149,45 @@ function randomProgram(dice: Dice): Program {
       budget: { ...workflow.budget, wallTimeSec },
     },
   };
+}
+
+/** What a caller may ask for: no more than the pack allows. */
+export function tighterLimits({ workflow }: Program, dice: Dice): Partial<Limits> {
+  const most = (pack: number | null | undefined) => 1 + dice.below(Math.min(pack ?? 6, 6));
+  return { visits: most(workflow?.budget.visitsMax), toolCalls: most(workflow?.budget.toolCallsMax) };
+}
+
+/** A pack somebody goes on with in a fork: the same places, but other limits, tools, events or gates. */
+export function otherProgram(program: Program, dice: Dice): Program {
+  const { workflow } = program;
+  if (workflow === null) return { ...program, version: "2.0.0" };
+  const states = Object.entries(workflow.states).map(([name, state]) => {
+    const more = !state.terminal && dice.chance(0.5) ? { Extra: workflow.entry } : {};
+    return [name, { ...state, events: { ...state.events, ...more } }] as const;
+  });
+  const { budget } = workflow;
+  const wallTimeSec = dice.pick([null, 30, 100, 400]);
+  const visitsMax = dice.chance(0.5) ? budget.visitsMax : dice.between(1, 30);
+  const toolCallsMax = dice.chance(0.5) ? budget.toolCallsMax : dice.between(1, 20);
+  return {
+    ...program,
+    version: "2.0.0",
+    prompts: dice.chance(0.3) ? program.prompts : withoutATool(program.prompts, dice),
+    metadata: dice.chance(0.5) ? program.metadata : { governance: { autonomy_level: "acts_with_approval" } },
+    workflow: {
+      ...workflow,
+      states: Object.fromEntries(states),
+      wallClock: dice.pick(["total", "active"] as const),
+      budget: { ...budget, wallTimeSec, visitsMax, toolCallsMax },
+    },
+  };
+}
+
+/** A prompt keeps one tool at least, so that a visit may still have rounds of them. */
+function withoutATool(prompts: Program["prompts"], dice: Dice): Program["prompts"] {
+  const changed = Object.entries(prompts).map(([name, spec]) => {
+    const gone = spec.tools.length > 1 ? dice.pick(spec.tools) : undefined;
+    return [name, { ...spec, tools: spec.tools.filter((tool) => tool !== gone) }] as const;
+  });
+  return Object.fromEntries(changed);
 }

@@ -1,5 +1,6 @@
 // People and other senders: they answer right, wrong, twice, late, with the wrong hash or to the wrong step.
 
+import type { ApprovalAsk } from "../../src/core/facts.ts";
 import type { Input } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
 import type { OpenAsk, Run } from "../../src/core/run.ts";
@@ -39,6 +40,8 @@ export class People {
         return { type: "start", at, digest: run.digest, mode: "autonomous", variables: {}, input: "again" };
       case "hold":
         return { type: "hold", at, step: this.#step(run), hold: "in_doubt" };
+      case "sent":
+        return { type: "sent", at, step: this.#step(run) };
       case "approve":
         return this.#approve(
           sight,
@@ -86,29 +89,36 @@ export class People {
         open.some(({ ask }) => ask.kind === "tool"),
         8,
       ),
+      sent: 0.3,
       timer: likely(
         open.some(({ ask }) => ask.kind === "timer"),
         3,
       ),
-      cancel: 0.5,
+      cancel: open.some(({ ask }) => ask.kind === "stop") ? 12 : 0.5,
       start: 1,
     });
   }
 
   /** What moves a waiting run on; undefined when nobody outside is asked for anything. */
-  help({ run, at }: Sight): Input | undefined {
-    for (const [step, { ask, hold }] of entries(run)) {
-      if (ask.kind === "approval") return { type: "approve", at, step, by: "ann", sha256: ask.sha256 };
-      if (hold !== null) {
-        if (hold === "in_doubt" && this.#dice.chance(0.5)) return { type: "retry", at, step, by: "ann" };
-        return { type: "answer", at, step, outcome: { ok: true, value: "by hand" } };
-      }
+  help({ program, run, at }: Sight): Input | undefined {
+    for (const [step, { ask, hold, later }] of entries(run)) {
+      if (ask.kind === "approval") return this.#decideOn({ program, run, at }, step, ask);
+      if (hold === null || (hold === "deferred" && later?.wakes === true && this.#dice.chance(0.5))) continue;
+      if (hold === "in_doubt" && this.#dice.chance(0.5)) return { type: "retry", at, step, by: "ann" };
+      return { type: "answer", at, step, outcome: { ok: true, value: "by hand" }, by: "ann" };
     }
     for (const [, { ask }] of entries(run)) {
       if (ask.kind === "message") return { type: "message", at, text: "go on", by: "ann" };
       if (ask.kind === "event") return { type: "event", at, name: this.#dice.pick(ask.allow), by: "ann" };
     }
     return undefined;
+  }
+
+  /** Approves what can be called here; what cannot, in a fork onto another pack, is rejected in the end. */
+  #decideOn({ program, run, at }: Sight, step: number, { tool, sha256 }: ApprovalAsk): Input {
+    if (program.prompts[run.prompt]?.tools.includes(tool) === true || this.#dice.chance(0.5))
+      return { type: "approve", at, step, by: "ann", sha256 };
+    return { type: "reject", at, step, by: "ann", reason: "not here" };
   }
 
   #event({ program, run, at }: Sight): Input {
@@ -140,7 +150,7 @@ export class People {
       step,
       by: "ann",
       ...(dice.chance(0.7) && { sha256: dice.chance(0.2) ? "0000" : right }),
-      ...(dice.chance(0.15) && { edit: { q: `edited ${dice.below(9)}` } }),
+      ...(dice.chance(0.25) && { edit: { q: dice.chance(0.4) ? 7 : `edited ${dice.below(9)}` } }),
     };
   }
 
@@ -151,7 +161,7 @@ export class People {
     const open = run.open[step]?.ask;
     // A model's answer has a form of its own, which only the model's adapter writes.
     const outcome =
-      open?.kind === "model"
+      open?.kind === "model" || dice.chance(0.15)
         ? { ok: false as const, code: "gone", message: "by hand" }
         : { ok: true as const, value: this.#world.value() };
     const named = open?.kind === "tool" || open?.kind === "agent" ? open.tool : "look";

@@ -1,31 +1,35 @@
-// One process of the product: a door of its own on the shared store, and workers that perform open asks.
-// It may die at any await; the next one takes up what the journal says is open.
+// One process of the product: a door and a dispatcher of its own on the shared store. It may die at any
+// await; the next one takes up what the journal says is open. Agents, which the product does not run yet, are
+// child runs started here.
 
-import type { Ask, CallAsk, ModelAsk, Outcome, TurnRow } from "../../src/core/facts.ts";
+import type { TurnRow } from "../../src/core/facts.ts";
 import type { Input } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
 import type { Run } from "../../src/core/run.ts";
-import type { Door, Submitted } from "../../src/engine/door.ts";
+import type { Dispatcher } from "../../src/engine/dispatcher.ts";
+import type { Door, SubmitTerms, Submitted } from "../../src/engine/door.ts";
 import type { ForkRequest } from "../../src/engine/fork.ts";
-import type { Commit, ForkCommit, RunCreation, Store } from "../../src/engine/ports.ts";
-import { isSafe } from "./packs.ts";
-import type { Owner, Scheduler } from "./scheduler.ts";
+import type { Clock, Commit, ForkCommit, RunCreation, Store } from "../../src/engine/ports.ts";
+import type { Caller, Ports } from "./ports.ts";
+import type { Scheduler } from "./scheduler.ts";
 import type { Subject } from "./subject.ts";
-import type { World } from "./world.ts";
 
 export interface Surroundings {
   readonly subject: Subject;
   readonly scheduler: Scheduler;
   readonly store: Store;
-  readonly world: World;
+  readonly ports: Ports;
+  /** What runs are started with. */
   readonly program: Program;
   readonly digest: string;
   /** A turn is on the disk; `input` is what the door was taking. */
   readonly committed: (commit: Commit, input: Input) => void;
   readonly forked: (fork: ForkCommit, request: ForkRequest) => void;
-  readonly conflict: () => void;
+  readonly conflict: (run: string) => void;
   readonly submitted: (by: Process, id: string, input: Input, answer: Submitted, turnBefore: number) => void;
   readonly turnOf: (id: string) => number;
+  /** A dispatcher puts a call in doubt. */
+  readonly doubted: (id: string, step: number, looks: boolean) => void;
   /** The door shows a run to somebody. */
   readonly seen: (id: string, run: Run) => void;
   readonly failed: (error: unknown) => void;
@@ -33,30 +37,55 @@ export interface Surroundings {
 
 /** Agents of agents end here. */
 const DEPTH_MAX = 2;
+const RETRY = { attempts: 3, firstMs: 200, mostMs: 5_000 };
 
-export class Process implements Owner {
+export class Process implements Caller {
   readonly name: string;
   readonly skewMs: number;
+  readonly flights = new Set<string>();
   alive = true;
   readonly #around: Surroundings;
   readonly #store: Store;
   readonly #door: Door;
+  readonly #dispatcher: Dispatcher;
+  /** Steps this process has closed, and runs it has ended. */
+  readonly #closed = new Set<string>();
+  /** Runs as this process last found or left them. */
+  readonly #heard = new Map<string, Run>();
   /** What is being forked, by the name of the new run. */
   readonly #forking = new Map<string, ForkRequest>();
   /** What each run's queue in the door holds, in order: the first is the one being taken. */
   readonly #taking = new Map<string, Input[]>();
-  readonly #active = new Set<string>();
+  /** Turns that a rival committed first, as `run@turn`: to try one again is to have learned nothing. */
+  readonly #overtaken = new Set<string>();
 
   constructor(name: string, skewMs: number, around: Surroundings) {
+    const { subject, scheduler, ports } = around;
     this.name = name;
     this.skewMs = skewMs;
     this.#around = around;
     this.#store = this.#slowStore();
-    this.#door = new around.subject.Door(this.#store, (id, row, run) => this.#perform(id, row, run));
+    this.#door = new subject.Door(this.#store, (id, row, run) => this.#committed(id, row, run));
+    this.#dispatcher = new subject.Dispatcher({
+      door: this.#watchedDoor(),
+      store: this.#store,
+      clock: this.#clock(),
+      depth: DEPTH_MAX,
+      portsOf: async (id, run) => {
+        await scheduler.pause(this, "ports");
+        return ports.of(this, id, run);
+      },
+      retry: RETRY,
+      failed: (_id, error) => around.failed(error),
+    });
   }
 
   get now(): number {
     return this.#around.scheduler.clockOf(this);
+  }
+
+  hasClosed(id: string, step: number): boolean {
+    return this.#closed.has(`${id}!`) || this.#closed.has(`${id}/${step}`);
   }
 
   async start(id: string, input: Input, program: Program): Promise<void> {
@@ -70,7 +99,7 @@ export class Process implements Owner {
     const taking = this.#taking.get(id) ?? [];
     this.#taking.set(id, taking);
     taking.push(input);
-    const answer = this.#door.submit(id, input, create);
+    const answer = this.#door.submit(id, input, create === undefined ? {} : { create });
     const taken = () => void taking.shift();
     answer.then(taken, taken);
     const submitted = await answer;
@@ -80,14 +109,18 @@ export class Process implements Owner {
 
   /** Makes a run that goes on from the middle of another (S52); says why not. */
   async fork(request: ForkRequest): Promise<string> {
-    const { id, from, setup } = request;
+    const { id, from, setup, pack } = request;
     const plan = await this.#around.subject.planFork(this.#store, request, this.now);
     if (plan.kind === "refused") return plan.refusal.code;
+    if (pack !== undefined) await this.#door.putProgram(pack.digest, pack.program, pack.source);
     const { program, row, run: after } = plan;
     const create = { digest: after.digest, packId: program.id, packVersion: program.version, setup };
     this.#forking.set(id, request);
     await this.#store.fork({ from: from.run, turn: from.turn, run: id, row, after, create });
-    await this.recover([id]);
+    // A slow store may let a later turn of the new run be heard of first.
+    const now = this.#heard.get(id);
+    if (now === undefined) this.#committed(id, row, after);
+    this.#dispatcher.takeOver(id, now ?? after);
     return "done";
   }
 
@@ -106,19 +139,32 @@ export class Process implements Owner {
       if (run === undefined) continue;
       if (run.turn < turnBefore)
         throw new Error(`${id}: a new process reads turn ${run.turn} of ${turnBefore}`);
-      for (const [key, { ask, hold }] of Object.entries(run.open)) {
-        const step = Number(key);
-        if (hold !== null || this.#active.has(`${id}/${step}`)) continue;
-        if (ask.kind === "tool" && !isSafe(ask.tool)) {
-          this.background(this.submit(id, { type: "hold", at: this.now, step, hold: "in_doubt" }));
-        } else this.#begin(id, step, ask, run);
-      }
+      // A slow store may let a later turn of this very process be heard of first.
+      const heard = this.#heard.get(id);
+      const now = heard !== undefined && heard.turn > run.turn ? heard : run;
+      this.#heard.set(id, now);
+      await this.#dispatcher.recover(id, now);
     }
+  }
+
+  /** Ends the process in order: what can be finished within the grace is finished, the rest left open. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#dispatcher.stop(graceMs);
+    const left = this.#around.scheduler.placesOf(this).filter((where) => /called|asleep|ports/.test(where));
+    if (left.length > 0) throw new Error(`${this.name} stopped, but goes on: ${left.join(", ")}`);
   }
 
   /** Something under way that nobody waits for. */
   background(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.#around.failed(error));
+  }
+
+  #clock(): Clock {
+    const { scheduler } = this.#around;
+    return {
+      now: () => this.now,
+      sleep: (ms, signal) => scheduler.pause(this, "asleep", { readyAt: this.now + ms, signal }),
+    };
   }
 
   /** Every call of the store may be slow, and the process may die before and after it. */
@@ -138,101 +184,41 @@ export class Process implements Owner {
     });
   }
 
+  /** What the dispatcher submits is heard like everything else. */
+  #watchedDoor(): Door {
+    return new Proxy(this.#door, {
+      get: (target, key: "submit" | "load" | "latest" | "program") =>
+        key === "submit" ? this.#dispatched.bind(this) : target[key].bind(target),
+    });
+  }
+
+  #dispatched(id: string, input: Input, { create }: SubmitTerms = {}): Promise<Submitted> {
+    if (input.type === "hold" && input.hold === "in_doubt") {
+      const looks = this.#heard.get(id)?.open[input.step]?.later?.looks === true;
+      this.#around.doubted(id, input.step, looks);
+    }
+    return this.submit(id, input, create);
+  }
+
   #written(key: "commit" | "fork", what: unknown, done: boolean): void {
-    const { committed, conflict, forked } = this.#around;
-    if (!done) return conflict();
-    const { run } = what as Commit | ForkCommit;
+    const { committed, conflict, failed, forked } = this.#around;
+    const { run, row } = what as Commit | ForkCommit;
+    if (!done) {
+      const turn = `${run}@${row.turn}`;
+      if (this.#overtaken.has(turn)) failed(new Error(`${turn} is committed again by ${this.name}`));
+      this.#overtaken.add(turn);
+      return conflict(run);
+    }
     if (key === "commit") return committed(what as Commit, this.#taking.get(run)?.[0] as Input);
     return forked(what as ForkCommit, this.#forking.get(run) as ForkRequest);
   }
 
-  #perform(id: string, row: TurnRow, run: Run): void {
+  #committed(id: string, row: TurnRow, run: Run): void {
+    this.#heard.set(id, run);
     for (const fact of row.facts) {
-      const step =
-        fact.type === "asked" || (fact.type === "noted" && fact.what === "retried") ? fact.step : 0;
-      const open = run.open[step];
-      if (open !== undefined && open.hold === null) this.#begin(id, step, open.ask, run);
+      if (fact.type === "answered") this.#closed.add(`${id}/${fact.step}`);
+      else if (fact.type === "finished") this.#closed.add(`${id}!`);
     }
-  }
-
-  #begin(id: string, step: number, ask: Ask, run: Run): void {
-    const key = `${id}/${step}`;
-    if (this.#active.has(key)) return;
-    this.#active.add(key);
-    this.background(this.#answer(id, step, ask, run).finally(() => this.#active.delete(key)));
-  }
-
-  async #answer(id: string, step: number, ask: Ask, run: Run): Promise<void> {
-    switch (ask.kind) {
-      case "model":
-        return this.#model(id, step, ask, run);
-      case "tool":
-        return this.#tool(id, step, ask);
-      case "agent":
-        return this.#agent(id, step, ask);
-      case "timer":
-        await this.#around.scheduler.pause(this, "timer", ask.due);
-        return this.#done(id, step);
-      case "reply":
-        await this.submit(ask.to.run, {
-          type: "answer",
-          at: this.now,
-          step: ask.to.step,
-          outcome: ask.outcome,
-        });
-        return this.#done(id, step);
-      case "stop":
-        await this.submit(`${id}/${ask.child}`, { type: "cancel", at: this.now, by: id, reason: "" });
-        return this.#done(id, step);
-      default:
-        return undefined;
-    }
-  }
-
-  async #done(id: string, step: number): Promise<void> {
-    await this.submit(id, { type: "answer", at: this.now, step, outcome: { ok: true, value: null } });
-  }
-
-  async #model(id: string, step: number, ask: ModelAsk, run: Run): Promise<void> {
-    const { scheduler, world, program } = this.#around;
-    await scheduler.pause(this, "model about to be called");
-    const outcome = world.model(program, run, ask);
-    await scheduler.pause(this, "model called");
-    await this.submit(id, { type: "answer", at: this.now, step, outcome });
-  }
-
-  async #tool(id: string, step: number, ask: CallAsk): Promise<void> {
-    const { scheduler, world } = this.#around;
-    await scheduler.pause(this, "tool about to be called");
-    const outcome = world.tool(ask);
-    await scheduler.pause(this, "tool called");
-    if (outcome === "deferred") await this.submit(id, { type: "hold", at: this.now, step, hold: "deferred" });
-    else await this.submit(id, { type: "answer", at: this.now, step, outcome, tool: ask.tool });
-  }
-
-  /** A child run whose end answers the ask (S42); beyond the depth an error does. */
-  async #agent(id: string, step: number, ask: CallAsk): Promise<void> {
-    const { program, scheduler } = this.#around;
-    await scheduler.pause(this, "agent about to be started");
-    if (id.split("/").length > DEPTH_MAX) {
-      const outcome: Outcome = { ok: false, code: "depth", message: "too deep" };
-      await this.submit(id, { type: "answer", at: this.now, step, outcome, tool: ask.tool });
-      return;
-    }
-    const state = program.agents?.members[ask.tool]?.state ?? null;
-    await this.start(
-      `${id}/${step}`,
-      {
-        type: "start",
-        at: this.now,
-        digest: this.#around.digest,
-        mode: "autonomous",
-        variables: {},
-        input: "help",
-        parent: { run: id, step },
-        ...(state === null ? { prompt: ask.tool } : { state }),
-      },
-      program,
-    );
+    this.#dispatcher.committed(id, row, run);
   }
 }

@@ -19,6 +19,13 @@ interface Parked {
   readonly resume: () => void;
 }
 
+interface Waiting {
+  /** By the owner's clock; at once unless told. */
+  readonly readyAt?: number;
+  /** Ends the wait before its time. */
+  readonly signal?: AbortSignal;
+}
+
 export class Scheduler {
   now = 1_000_000;
   readonly #dice: Dice;
@@ -32,18 +39,33 @@ export class Scheduler {
     return this.now + owner.skewMs;
   }
 
-  pause(owner: Owner, where: string, readyAt = 0): Promise<void> {
+  pause(owner: Owner, where: string, { readyAt = 0, signal }: Waiting = {}): Promise<void> {
     // What a dead process does never comes back.
     if (!owner.alive) return new Promise(() => undefined);
-    return new Promise((resume) => this.#parked.push({ owner, where, readyAt, resume }));
+    if (signal?.aborted === true) return Promise.resolve();
+    return new Promise((resume) => {
+      const parked = { owner, where, readyAt, resume };
+      this.#parked.push(parked);
+      signal?.addEventListener("abort", () => {
+        const index = this.#parked.indexOf(parked);
+        if (index === -1) return;
+        this.#parked.splice(index, 1);
+        resume();
+      });
+    });
+  }
+
+  /** Where a process waits. */
+  placesOf(owner: Owner): readonly string[] {
+    return this.#parked.filter((one) => one.owner === owner).map(({ where }) => where);
   }
 
   /** Kills a process: whatever it was waiting for, it will never hear. Says where it was. */
   kill(owner: Owner): readonly string[] {
     owner.alive = false;
-    const lost = this.#parked.filter((one) => one.owner === owner);
+    const lost = this.placesOf(owner);
     this.#parked = this.#parked.filter((one) => one.owner !== owner);
-    return lost.map(({ where }) => where);
+    return lost;
   }
 
   /** Lets one waiting thing go on; says which, or undefined when nothing can go on yet. */
@@ -63,8 +85,9 @@ export class Scheduler {
   /** Jumps to the next time something wakes up; false when nothing ever will. */
   skip(): boolean {
     const times = this.#parked.map(({ owner, readyAt }) => readyAt - owner.skewMs);
-    if (times.length === 0) return false;
-    this.now = Math.max(this.now, Math.min(...times));
+    const next = Math.min(...times);
+    if (next === Infinity) return false;
+    this.now = Math.max(this.now, next);
     return true;
   }
 }

@@ -1,20 +1,23 @@
 // The simulator: one random program, a few processes on one store, a world that fails in every way the dice
 // allow, and an audit of every turn. The same seed plays the same story.
 
-import type { Fact, Limits } from "../../src/core/facts.ts";
+import type { Fact } from "../../src/core/facts.ts";
 import type { Input, StartInput } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
-import { statusOf } from "../../src/core/run.ts";
+import { type OpenAsk, type Run, statusOf } from "../../src/core/run.ts";
 import type { Submitted } from "../../src/engine/door.ts";
-import type { ForkRequest } from "../../src/engine/fork.ts";
 import type { MemoryDisk } from "../../src/store/memory.ts";
 import { Audit } from "./audit.ts";
 import { Dice } from "./dice.ts";
-import { anyProgram } from "./packs.ts";
+import { anyCut, anyEdit, editOf } from "./edits.ts";
+import { type Accident, cell, momentOf } from "./grid.ts";
+import { anyProgram, isSafe, otherProgram, tighterLimits } from "./packs.ts";
 import { People } from "./people.ts";
+import { Ports } from "./ports.ts";
 import { Process, type Surroundings } from "./process.ts";
 import { drained, Scheduler } from "./scheduler.ts";
 import { product, type Subject } from "./subject.ts";
+import { type Weather, weatherOf } from "./weather.ts";
 import { World } from "./world.ts";
 
 export interface SimOptions {
@@ -35,18 +38,8 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   }
 }
 
-/** How rough the world is; smooth seeds show that the product also works when nothing goes wrong. */
-interface Weather {
-  readonly processes: number;
-  readonly ticks: number;
-  readonly people: number;
-  readonly resend: number;
-  readonly crash: number;
-  readonly jump: number;
-  readonly fork: number;
-}
-
 const DIGEST = "sim";
+const OTHER = "other";
 const RUNS_MAX = 6;
 const FORKS_MAX = 3;
 /** Most steps of the last act, where only people and workers move. */
@@ -59,11 +52,15 @@ class Simulation {
   readonly #world: World;
   readonly #people: People;
   readonly #program: Program;
+  /** What forks may go on with. */
+  readonly #other: Program;
   readonly #disk: MemoryDisk;
   readonly #audit: Audit;
   readonly #around: Surroundings;
   readonly #weather: Weather;
   #processes: Process[] = [];
+  /** On their way out, taking nothing new. */
+  #leaving: Process[] = [];
   #born = 0;
   #forks = 0;
   readonly #sent: { readonly id: string; readonly input: Input }[] = [];
@@ -79,26 +76,48 @@ class Simulation {
     this.#people = new People(dice, this.#world);
     this.#program = anyProgram(dice);
     this.#disk = new subject.MemoryDisk();
-    this.#audit = new Audit(subject, this.#disk, this.#program);
+    this.#other = otherProgram(this.#program, dice);
+    const programs = new Map([
+      [DIGEST, this.#program],
+      [OTHER, this.#other],
+    ]);
+    this.#audit = new Audit(subject, this.#disk, programs);
     this.#weather = weatherOf(dice);
+    const ports = new Ports({
+      subject,
+      scheduler: this.#scheduler,
+      world: this.#world,
+      booksOf: (id) => this.#audit.booksOf(id),
+      programOf: (id) => this.#audit.programOf(id),
+      isSole: this.#weather.processes === 1,
+      check: (check) => this.#guard(check),
+      fate: (id, step, fate) => {
+        const ask = this.#audit.booksOf(id)?.asks.get(step);
+        if (ask !== undefined && fate !== "answers") this.#met(fate, id, { [step]: { ask, hold: null } });
+      },
+    });
     this.#around = {
       subject,
       scheduler: this.#scheduler,
       store: subject.memoryStore(this.#disk),
-      world: this.#world,
+      ports,
       program: this.#program,
       digest: DIGEST,
       committed: (commit, input) =>
-        this.#guard(() => this.#heard(commit.run, input, this.#audit.turn(commit.run, input, commit.after))),
+        this.#guard(() => {
+          if (input.type === "cancel") this.#met("cancel", commit.run);
+          this.#heard(commit.run, input, this.#audit.turn(commit.run, input, commit.after));
+        }),
       forked: (fork, request) =>
         this.#guard(() => {
           const edit = editOf(request, fork.row.at);
           this.#heard(fork.run, edit, this.#audit.fork(fork, edit));
         }),
-      conflict: () => this.#saw("a rival committed first"),
+      conflict: (id) => this.#met("rival", id),
       submitted: (by, id, input, answer, before) =>
         this.#guard(() => this.#submitted(by, id, input, answer, before)),
       turnOf: (id) => this.#disk.runs.get(id)?.rows.length ?? 0,
+      doubted: (id, step, looks) => this.#guard(() => this.#audit.doubt(id, step, looks)),
       seen: (id, run) => this.#guard(() => this.#audit.seen(id, run)),
       failed: (error) => void (this.#failure ??= { error }),
     };
@@ -129,10 +148,10 @@ class Simulation {
 
   #tick(): void {
     const dice = this.#dice;
-    const { people, resend, crash, jump, fork, processes } = this.#weather;
+    const { people, resend, crash, pause, jump, fork, processes } = this.#weather;
     this.#scheduler.now += dice.below(300);
-    while (this.#processes.length < processes && dice.chance(0.2)) this.#boot();
-    const action = dice.weighted({ step: 100, people, resend, crash, jump, fork });
+    while (this.#processes.length + this.#leaving.length < processes && dice.chance(0.2)) this.#boot();
+    const action = dice.weighted({ step: 100, people, resend, crash, pause, jump, fork });
     switch (action) {
       case "people":
         return this.#someoneSpeaks();
@@ -140,10 +159,13 @@ class Simulation {
         return this.#resend();
       case "crash":
         return this.#crash();
+      case "pause":
+        return this.#pause();
       case "fork":
         return this.#fork();
       case "jump":
         this.#scheduler.now += dice.below(dice.chance(0.2) ? 90_000 : 20_000);
+        for (const id of this.#audit.ids) this.#met("jump", id);
         return this.#say("the clock jumps");
       default:
         if (this.#scheduler.step() === undefined && !this.#scheduler.skip()) this.#someoneSpeaks();
@@ -154,7 +176,7 @@ class Simulation {
   async #lastAct(roots: readonly string[]): Promise<void> {
     this.#say("last act");
     this.#world.calm = true;
-    for (const one of this.#processes) this.#kill(one);
+    for (const one of [...this.#processes, ...this.#leaving]) this.#kill(one);
     this.#boot();
     for (const id of roots) if (!this.#disk.runs.has(id)) this.#start(id);
     for (let left = LAST_ACT; left > 0; left--) {
@@ -182,8 +204,11 @@ class Simulation {
     for (const id of this.#audit.ids) {
       const run = this.#audit.runOf(id);
       if (run.final !== null) continue;
-      const waits = Object.values(run.open).some(({ ask }) => ask.kind === "agent");
-      const input = this.#people.help({ program: this.#program, run, at: process.now });
+      this.#callerKnows(id, run);
+      const waits = Object.values(run.open).some(
+        ({ ask, later }) => ask.kind === "agent" || later?.wakes === true,
+      );
+      const input = this.#people.help({ program: this.#audit.programOf(id), run, at: process.now });
       if (input === undefined && !waits)
         throw new Error(`${id} is ${statusOf(run)}, but nothing is under way and nobody is asked`);
       if (input === undefined) continue;
@@ -192,6 +217,15 @@ class Simulation {
       helped = true;
     }
     return helped;
+  }
+
+  /** S43: an agent works for a caller who waits for it, and who waits with it when it waits for somebody. */
+  #callerKnows(id: string, { parent, ...run }: Run): void {
+    if (parent === null) return;
+    const call = this.#audit.runOf(parent.run).open[parent.step];
+    if (call === undefined) throw new Error(`${id} goes on although ${parent.run} gave it up`);
+    if (statusOf({ parent, ...run }) === "waiting" && call.hold === null)
+      throw new Error(`${parent.run} does not know that ${id} waits`);
   }
 
   #cancelAll(): void {
@@ -211,11 +245,33 @@ class Simulation {
   }
 
   #crash(): void {
-    if (this.#processes.length > 0) this.#kill(this.#dice.pick(this.#processes));
+    const alive = [...this.#processes, ...this.#leaving];
+    if (alive.length === 0) return;
+    const process = this.#dice.pick(alive);
+    for (const id of this.#audit.ids) this.#met("crash", id);
+    this.#kill(process);
+  }
+
+  /** Somebody stops a process in order; another one will take up what it leaves. */
+  #pause(): void {
+    const process = this.#anyProcess();
+    if (process === undefined) return;
+    const graceMs = this.#dice.pick([0, 0, 500, 5_000]);
+    this.#say(`${process.name} is stopped within ${graceMs}`);
+    for (const id of this.#audit.ids) this.#met("pause", id);
+    this.#processes = this.#processes.filter((one) => one !== process);
+    this.#leaving.push(process);
+    process.background(
+      process.stop(graceMs).then(() => {
+        this.#saw("paused");
+        this.#kill(process);
+      }),
+    );
   }
 
   #kill(process: Process): void {
     this.#processes = this.#processes.filter((one) => one !== process);
+    this.#leaving = this.#leaving.filter((one) => one !== process);
     const lost = this.#scheduler.kill(process);
     this.#say(`${process.name} dies ${lost.join(", ")}`);
     for (const where of lost) this.#saw(`crash: ${where}`);
@@ -234,16 +290,10 @@ class Simulation {
       variables: {},
       input: dice.chance(0.7) ? "the task" : "",
       ...(tools.length > 0 && dice.chance(0.5) && { gated: [dice.pick(tools), dice.pick(tools)] }),
-      ...(dice.chance(0.15) && { limits: this.#tighter() }),
+      ...(dice.chance(0.15) && { limits: tighterLimits(this.#program, dice) }),
     };
     this.#say(`${process.name} starts ${id} of ${this.#program.id} ${input.mode}`);
     process.background(process.start(id, input, this.#program));
-  }
-
-  #tighter(): Partial<Limits> {
-    const budget = this.#program.workflow?.budget;
-    const most = (pack: number | null | undefined) => 1 + this.#dice.below(Math.min(pack ?? 6, 6));
-    return { visits: most(budget?.visitsMax), toolCalls: most(budget?.toolCallsMax) };
   }
 
   #someoneSpeaks(): void {
@@ -254,7 +304,7 @@ class Simulation {
     if (this.#dice.chance(0.1)) return process.background(process.look(this.#dice.pick(ids)));
     const known = this.#dice.pick(alive.length > 0 && this.#dice.chance(0.9) ? alive : ids);
     const id = this.#dice.chance(0.02) ? "nobody" : known;
-    const sight = { program: this.#program, run: this.#audit.runOf(id), at: process.now };
+    const sight = { program: this.#audit.programOf(id), run: this.#audit.runOf(id), at: process.now };
     return this.#send(process, id, this.#people.say(sight));
   }
 
@@ -265,6 +315,7 @@ class Simulation {
     const recent = this.#sent.slice(-6);
     const { id, input } = this.#dice.pick(this.#dice.chance(0.6) ? recent : this.#sent);
     this.#saw(`again: ${input.type}`);
+    this.#met("again", id);
     this.#send(process, id, this.#dice.chance(0.5) ? input : { ...input, at: process.now });
   }
 
@@ -280,29 +331,17 @@ class Simulation {
     const ids = this.#audit.ids;
     if (process === undefined || ids.length === 0 || this.#forks >= FORKS_MAX) return;
     const children = ids.filter((id) => id.includes("/"));
-    const run = dice.pick(children.length > 0 && dice.chance(0.5) ? children : ids);
-    const turn = dice.between(1, Math.max(1, this.#around.turnOf(run) - 1));
-    const request = { id: `f${++this.#forks}`, from: { run, turn }, setup: {}, ...this.#edit(run, turn) };
+    const run = dice.pick(children.length > 0 && dice.chance(0.3) ? children : ids);
+    const rows = this.#disk.runs.get(run)?.rows ?? [];
+    const turn = anyCut(dice, rows);
+    const past = (this.#options.subject ?? product).fold(rows.slice(0, turn));
+    const other = { program: this.#other, digest: OTHER, source: "" };
+    const program = past.digest === OTHER ? this.#other : this.#program;
+    const edit = anyEdit(dice, this.#world, { past, program, other });
+    if (past.final === null) this.#met(edit.pack === undefined ? "fork" : "pack", run, past.open);
+    const request = { id: `f${++this.#forks}`, from: { run, turn }, setup: {}, ...edit };
     this.#say(`${process.name} forks ${JSON.stringify(request)}`);
     process.background(process.fork(request).then((how) => this.#saw(`fork: ${how}`)));
-  }
-
-  #edit(id: string, turn: number): Omit<ForkRequest, "id" | "from" | "setup"> {
-    const dice = this.#dice;
-    const rows = this.#disk.runs.get(id)?.rows.slice(0, turn) ?? [];
-    const past = (this.#options.subject ?? product).fold(rows);
-    const events = Object.keys(this.#program.workflow?.states[past.state ?? ""]?.events ?? {});
-    const calls = Object.entries(past.open).filter(
-      ([, { ask }]) => ask.kind === "tool" || ask.kind === "agent",
-    );
-    const artifacts = Object.keys(this.#program.workflow?.artifacts ?? {});
-    const resetBudget = dice.chance(0.3);
-    if (events.length > 0 && dice.chance(0.3)) return { resetBudget, event: dice.pick(events) };
-    if (artifacts.length > 0 && dice.chance(0.3))
-      return { resetBudget, artifacts: { [dice.pick(artifacts)]: this.#world.value() } };
-    if (calls.length === 0 || dice.chance(0.5)) return { resetBudget };
-    const step = Number(dice.pick(calls)[0]);
-    return { resetBudget, answers: [{ step, outcome: { ok: true, value: this.#world.value() } }] };
   }
 
   #anyProcess(): Process | undefined {
@@ -310,7 +349,8 @@ class Simulation {
   }
 
   #heard(id: string, input: Input, facts: readonly Fact[]): void {
-    this.#sent.push({ id, input });
+    // What a dispatcher says of its own calls comes by no network.
+    if (input.type !== "hold" || input.hold !== "deferred") this.#sent.push({ id, input });
     this.#saw(`${input.type}: facts`);
     for (const fact of facts) {
       if (fact.type === "finished")
@@ -346,6 +386,17 @@ class Simulation {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
+  /** An accident met what is open in a run. */
+  #met(accident: Accident, id: string, open: Readonly<Record<number, OpenAsk>> = this.#audit.runOf(id).open) {
+    if (this.#options.coverage === undefined) return;
+    const flying = [...this.#processes, ...this.#leaving];
+    for (const [step, one] of Object.entries(open)) {
+      const called = flying.some(({ flights }) => flights.has(`${id}/${step}`));
+      const tool = one.ask.kind === "tool" && isSafe(this.#program, one.ask.tool);
+      this.#saw(cell(momentOf(one, { isSafe: tool, called }), accident));
+    }
+  }
+
   #saw(what: string): void {
     const { coverage } = this.#options;
     coverage?.set(what, (coverage.get(what) ?? 0) + 1);
@@ -354,25 +405,4 @@ class Simulation {
   #say(line: string): void {
     this.#options.trace?.(`${this.#scheduler.now} ${line}`);
   }
-}
-
-/** What a fork's edit would be if somebody had said it to the run. */
-function editOf({ event, answers }: ForkRequest, at: number): Input {
-  const answer = answers?.[0];
-  if (event !== undefined) return { type: "event", at, name: event, by: "fork" };
-  if (answer !== undefined) return { type: "answer", at, ...answer, by: "fork" };
-  return { type: "retry", at, step: 0, by: "fork" };
-}
-
-function weatherOf(dice: Dice): Weather {
-  const rough = dice.chance(0.8);
-  return {
-    processes: rough ? dice.between(1, 3) : 1,
-    ticks: dice.between(40, 260),
-    people: dice.between(2, 25),
-    resend: rough ? dice.between(0, 8) : 0,
-    crash: rough ? dice.between(0, 3) : 0,
-    jump: rough && dice.chance(0.5) ? dice.below(4) : 0,
-    fork: dice.chance(0.4) ? 1.5 : 0,
-  };
 }

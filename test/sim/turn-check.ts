@@ -16,11 +16,9 @@ import type { Input } from "../../src/core/input.ts";
 import type { Program, PromptSpec, StateSpec } from "../../src/core/program.ts";
 import { singlePromptLimits, type VisitLimits, visitLimits } from "../../src/core/visit-limits.ts";
 import { Books } from "./books.ts";
+import { checkNote, checkPack, checkWaker, checkWakers } from "./call-check.ts";
+import { claim } from "./claim.ts";
 import { expectedReply, stateOf } from "./expected.ts";
-
-export function claim(condition: boolean, what: string): asserts condition {
-  if (!condition) throw new Error(what);
-}
 
 /** Checks the turn and enters it in the books. */
 export function checkTurn(books: Books, program: Program, row: TurnRow, input: Input): void {
@@ -30,14 +28,22 @@ export function checkTurn(books: Books, program: Program, row: TurnRow, input: I
 }
 
 /** The books of a fork: those of its origin at the cut, then its own first turn. */
-export function checkFork(prefix: readonly TurnRow[], program: Program, row: TurnRow, edit: Input): Books {
+export function checkFork(
+  prefix: readonly TurnRow[],
+  { before, after }: { readonly before: Program; readonly after: Program },
+  row: TurnRow,
+  edit: Input,
+): Books {
   const books = new Books();
   for (const one of prefix) {
     books.advance(one);
     for (const fact of one.facts) books.enter(fact, argsOf);
   }
-  claim(row.facts[0]?.type === "forked", "a fork does not say that it is one");
-  new TurnCheck(books, program, row, edit).run();
+  const [forked] = row.facts;
+  claim(forked?.type === "forked", "a fork does not say that it is one");
+  claim(forked.pack !== undefined || before === after, "S3: another pack is not said");
+  if (forked.pack !== undefined) checkPack(books, { before, after }, forked.pack);
+  new TurnCheck(books, after, row, edit).run();
   return books;
 }
 
@@ -98,6 +104,7 @@ class TurnCheck {
       }
       case "noted":
         if (fact.what === "dedupe") claim(!this.#books.dedupe.has(fact.key), "S30: one key was taken twice");
+        if ("step" in fact) checkNote(this.#books, fact, this.#input);
         return;
       default:
     }
@@ -167,7 +174,7 @@ class TurnCheck {
         return;
       }
       case "timer":
-        return this.#askedTimer(ask.due);
+        return this.#askedTimer(ask);
       case "stop":
         this.#stops.delete(ask.child);
         return;
@@ -214,8 +221,9 @@ class TurnCheck {
       claim(books.approved.get(call) === canonical(args), "S31: what runs is not what was approved");
   }
 
-  #askedTimer(due: number): void {
-    claim(this.#books.openOf("timer").length === 0, "two timers");
+  #askedTimer({ due, wakes }: Extract<Ask, { kind: "timer" }>): void {
+    if (wakes !== undefined) return checkWaker(this.#books, { due, wakes }, this.#input);
+    claim(this.#books.wallTimers.length === 0, "two timers");
     claim(due === this.#due(), `S12: the timer is due at ${due}, not ${this.#due()}`);
   }
 
@@ -240,6 +248,8 @@ class TurnCheck {
     }
     const named = input.type === "answer" || input.type === "approve" || input.type === "reject";
     claim(named && input.step === fact.step, "an answer that nobody gave");
+    const isInput = open.asked && open.hold === "deferred" && fact.outcome.ok;
+    claim(!isInput, "the answer to a question is taken for a result");
   }
 
   #finished(fact: Finished): void {
@@ -266,15 +276,18 @@ class TurnCheck {
   }
 
   #isExhausted({ reason }: Finished): boolean {
-    const { used, lastUsage } = this.#books;
+    const { used, lastUsage, forked } = this.#books;
     const limits = this.#limits;
+    // A fork may find itself beyond the limits of another pack.
+    const isReached = (count: number, limit: number | null) =>
+      limit !== null && (forked ? count >= limit : count === limit);
     switch (reason?.limit) {
       case "max_visits": {
         const max = this.#program.workflow?.states[reason.state ?? ""]?.maxVisits ?? null;
         return max === reason.value && this.#books.visitsOf(reason.state ?? "") === max;
       }
       case "max_total_visits":
-        return used.visits === limits.visits;
+        return isReached(used.visits, limits.visits);
       case "max_tool_calls": {
         const { outcome } = this.#input as Extract<Input, { type: "answer" }>;
         const reply = outcome.ok ? (outcome.value as unknown as ModelReply) : undefined;
@@ -284,7 +297,7 @@ class TurnCheck {
       case "max_wall_time_sec":
         return this.#books.isOverTime;
       case "max_model_calls":
-        return used.modelCalls === limits.modelCalls;
+        return isReached(used.modelCalls, limits.modelCalls);
       case "max_input_tokens":
         return used.inputTokens + lastUsage.inputTokens > (limits.inputTokens ?? Infinity);
       case "max_output_tokens":
@@ -308,10 +321,11 @@ class TurnCheck {
     const input = this.#input;
     if (input.type === "event" && input.dedupeKey !== undefined)
       claim(books.dedupe.has(input.dedupeKey), "S30: the key of an event is not remembered");
-    const acts = ["answer", "event", "approve", "reject", "message"].includes(input.type);
+    checkWakers(books);
+    const acts = ["answer", "event", "approve", "reject", "message", "sent"].includes(input.type);
     claim(!acts || !books.isOverTime || this.#isOwed(), "S12: the run goes on after its time");
     const timed = this.#limits.wallMs !== null && (books.started?.wallClock === "total" || books.running);
-    const timers = books.openOf("timer").map(([, { ask }]) => (ask.kind === "timer" ? ask.due : 0));
+    const timers = books.wallTimers;
     claim(timers.length === (timed ? 1 : 0), `S12: ${timers.length} timers while ${books.status}`);
     claim(!timed || timers[0] === this.#due(), `S12: the timer is due at ${timers[0]}, not ${this.#due()}`);
   }

@@ -1,11 +1,18 @@
 // The model and the tools: obedient, wrong, confused or broken, as the dice say.
 
 import type { Json } from "../../src/base/json.ts";
-import type { CallAsk, ModelAsk, Outcome, ToolCall } from "../../src/core/facts.ts";
+import type { ModelAsk, ModelReply, ToolCall } from "../../src/core/facts.ts";
 import type { Program, PromptSpec } from "../../src/core/program.ts";
 import { SET_ARTIFACT, TRANSITION } from "../../src/core/reserved.ts";
 import type { Run } from "../../src/core/run.ts";
+import type { CallContext, Later, ToolAnswer } from "../../src/engine/ports.ts";
 import type { Dice } from "./dice.ts";
+
+/**
+ * What becomes of a call: an answer, a fault that may pass, one that will not, one that leaves open what
+ * happened, no answer for ever, or an error that no adapter should throw.
+ */
+export type Fate = "answers" | "later" | "never" | "unknown" | "hangs" | "breaks";
 
 export class World {
   readonly #dice: Dice;
@@ -17,9 +24,28 @@ export class World {
     this.#dice = dice;
   }
 
-  model(program: Program, run: Run, ask: ModelAsk): Outcome {
+  fate(): Fate {
     const dice = this.#dice;
-    if (!this.calm && dice.chance(0.015)) return { ok: false, code: "refusal", message: "the model refused" };
+    if (this.calm || dice.chance(0.9)) return "answers";
+    return dice.weighted({ later: 5, never: 1, unknown: 2, hangs: 2, breaks: 1 });
+  }
+
+  /** Whether a call goes on to its end although nobody waits any more. */
+  isDeaf(): boolean {
+    return this.#dice.chance(0.3);
+  }
+
+  latencyMs(): number {
+    return this.calm ? 0 : this.#dice.below(2_500);
+  }
+
+  /** What a `Retry-After` says. */
+  afterMs(): number | undefined {
+    return this.#dice.chance(0.5) ? this.#dice.below(10_000) : undefined;
+  }
+
+  model(program: Program, run: Run, ask: ModelAsk): ModelReply {
+    const dice = this.#dice;
     const state = run.state === null ? undefined : program.workflow?.states[run.state];
     const events = Object.keys(state?.events ?? {});
     const reply = { text: this.#text(events), calls: this.#replyCalls(program, run, ask, events) };
@@ -28,15 +54,31 @@ export class World {
       outputTokens: dice.between(0, 40),
       costUsd: dice.between(0, 8) / 16,
     };
-    return { ok: true, value: { ...reply, usage } as unknown as Json };
+    return { ...reply, usage };
   }
 
-  /** `deferred`: somebody will bring the answer later. */
-  tool(_ask: CallAsk): Outcome | "deferred" {
+  /** What was put off once is often put off again. */
+  tool(now: number, { handle, input }: Pick<CallContext, "handle" | "input">): ToolAnswer {
     const dice = this.#dice;
-    if (!this.calm && dice.chance(0.08)) return "deferred";
+    const isLong = handle !== undefined || input !== undefined;
+    if (!this.calm && dice.chance(isLong ? 0.5 : 0.2)) return this.#later(now, isLong);
     if (dice.chance(0.15)) return { ok: false, code: "tool_error", message: "it broke" };
     return { ok: true, value: this.value() };
+  }
+
+  /** Answered from outside, called again at a time, or when a person has said something. */
+  #later(now: number, isLong: boolean): Later {
+    const dice = this.#dice;
+    const kind = dice.weighted({ bare: isLong ? 5 : 2, wakes: 4, asks: 3, both: 2 });
+    // A time that is over already is a time.
+    const until = now + dice.between(-1_000, dice.chance(0.3) ? 60_000 : 8_000);
+    return {
+      deferred: true,
+      ...((kind === "wakes" || kind === "both") && { until }),
+      ...(kind === "wakes" && dice.chance(0.6) && { looks: true as const }),
+      ...((kind === "asks" || kind === "both") && { question: dice.pick<Json>(["which?", null, { of: 2 }]) }),
+      ...(dice.chance(0.5) && { handle: dice.pick<Json>([`h${dice.below(99)}`, { page: 2 }, null]) }),
+    };
   }
 
   value(): Json {
@@ -70,7 +112,7 @@ export class World {
     const calls: ToolCall[] = [];
     const prompt = program.prompts[run.prompt] as PromptSpec;
     const add = (tool: string, args: Json) => calls.push({ id: `c${++this.#calls}`, tool, args });
-    if (dice.chance(ask.tools ? 0.45 : 0.15)) {
+    if (dice.chance(ask.tools ? 0.6 : 0.15)) {
       for (let left = dice.between(1, 3); left > 0; left--) add(...this.#packCall(prompt));
     }
     while (dice.chance(0.2)) add(SET_ARTIFACT, this.#artifactArgs(program));

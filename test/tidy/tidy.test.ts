@@ -17,14 +17,25 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   pack: ["base", "core"],
   engine: ["base", "core"],
   store: ["base", "core", "engine"],
-  adapter: ["base", "core", "engine"],
-  gateway: ["base", "core", "pack", "engine"],
-  server: ["base", "core", "pack", "engine"],
-  cli: ["base", "core", "pack", "engine", "store", "adapter", "gateway", "server"],
+  process: ["base"],
+  adapter: ["base", "core", "engine", "process"],
+  gateway: ["base", "core", "pack", "engine", "process"],
+  server: ["base", "core", "pack", "engine", "host"],
+  host: ["base", "core", "pack", "engine", "store", "adapter"],
+  library: ["base", "core", "pack", "engine", "store", "adapter"],
+  cli: ["base", "core", "pack", "engine", "store", "adapter", "host", "gateway", "server"],
 };
 
 /** What each entry of the package and each program starts from. */
-const roots = new Set(["src/cli/main.ts", "src/pack/pack.ts", "src/store/sqlite/commit-thread.ts"]);
+const roots = new Set([
+  "src/cli/main.ts",
+  "src/library/packloop.ts",
+  "src/library/sqlite.ts",
+  "src/pack/pack.ts",
+  "src/store/sqlite/commit-thread.ts",
+  "src/adapter/tool/fetch/page-thread.ts",
+  "src/adapter/tool/sql/sqlite-process.ts",
+]);
 
 const folderOf = (path: string) => path.split("/")[1] ?? "";
 

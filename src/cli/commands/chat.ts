@@ -4,8 +4,10 @@
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import type { Input } from "../../core/input.ts";
+import { refusalText } from "../../core/refusal-text.ts";
 import type { Run } from "../../core/run.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { newRunId } from "../../engine/run-id.ts";
 import { exits, usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
 import { onePack } from "../one-pack.ts";
@@ -13,13 +15,14 @@ import { note } from "../output.ts";
 import { chatInput, chatShow } from "../runs/chat-lines.ts";
 import { exitOf, summaryFor } from "../runs/drive.ts";
 import { loadRun } from "../runs/load-run.ts";
-import { openEngine } from "../runs/open-engine.ts";
+import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript, startVariables } from "../runs/read-settings.ts";
-import { refusalError, refusalText } from "../runs/refusal-text.ts";
-import { newRunId } from "../runs/run-id.ts";
+import { refusalError } from "../runs/refusal-error.ts";
+import { refuseEarly } from "../runs/refuse-early.ts";
+import { adjusted, runConfigFor, type SettingFlags, startTerms } from "../runs/start-terms.ts";
 
-interface Flags {
+interface Flags extends Pick<SettingFlags, "config" | "model"> {
   readonly var: readonly string[];
   readonly varsFile?: string;
   readonly input?: string;
@@ -44,6 +47,8 @@ export function chatCommand(): Command {
     .option("--input <text>", "the task; the model speaks first then")
     .option("--prompt <name>", "which prompt of a pack without a workflow")
     .option("--script <file>", "answers of a scripted model and tools")
+    .option("--model <name>", "the model, like anthropic/claude-sonnet-5")
+    .option("--config <file>", "settings, in place of packloop.yaml beside the pack")
     .option("--resume <run>", "go on with a conversation; @ is the last run")
     .option("--by <name>", "who speaks", "user")
     .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
@@ -72,13 +77,32 @@ async function chat(path: string | undefined, flags: Flags): Promise<number> {
   const script = flags.script === undefined ? undefined : loadScript(flags.script);
   const loaded = flags.resume === undefined ? await loadProgram(onePack(path)) : undefined;
   const variables = loaded === undefined ? {} : startVariables(loaded.program, flags);
-  const store = await openStore({ store: flags.store, readOnly: false, create: true });
+  if (loaded !== undefined) refuseEarly(loaded, { mode: "conversational", variables, prompt: flags.prompt });
+  const worlds = openWorlds({
+    store: flags.store,
+    script: script?.script,
+    adjust: (settings) => adjusted(settings, flags),
+  });
+  const terms =
+    loaded &&
+    (await startTerms(worlds, {
+      program: loaded.program,
+      config: runConfigFor(onePack(path), flags),
+      script: script?.script,
+      flags,
+      limits: {},
+    }));
+  const store = await openStore({
+    store: flags.store,
+    readOnly: false,
+    ...(loaded !== undefined && { create: true }),
+  });
   let show = chatShow({});
   await using engine = openEngine({
+    worlds,
     store,
     people: true,
     onTurn: (_id, row) => show(row),
-    ...(script !== undefined && { script: script.script }),
   });
   if (flags.resume !== undefined) {
     const { id, run } = await loadRun(store, flags.resume);
@@ -93,11 +117,12 @@ async function chat(path: string | undefined, flags: Flags): Promise<number> {
     program,
     digest,
     source: text,
-    setup: { file: path ?? ".", ...(script !== undefined && { script: script.value }) },
+    setup: { file: path ?? ".", ...terms?.setup, ...(script !== undefined && { script: script.value }) },
     input: {
       mode: "conversational",
       variables,
       input: flags.input ?? "",
+      ...terms?.input,
       ...(flags.prompt !== undefined && { prompt: flags.prompt }),
     },
   });

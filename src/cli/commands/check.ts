@@ -1,10 +1,9 @@
 // `packloop check`
 
-import { writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { isKnownCode } from "../../pack/select.ts";
 import { type CheckFilesOptions, checkSubject, type Subject, subjectsOf } from "../check-files.ts";
-import { ExitError, exits, usageError } from "../exit.ts";
+import { exits, usageError } from "../exit.ts";
 import { findPacks } from "../find-packs.ts";
 import { fixSubjects } from "../fix-files.ts";
 import { certificatesText } from "../format/certificates.ts";
@@ -12,6 +11,7 @@ import { type CheckReport, type FileReport, reportOf } from "../format/check-rep
 import { type FormatName, formatNames, formats } from "../format/formats.ts";
 import { type ColorChoice, useColor, write } from "../output.ts";
 import { packageVersion } from "../package-version.ts";
+import { addTarget, type ReportTarget, writeReport } from "../report-target.ts";
 import { watchAndRun } from "../watch-files.ts";
 
 interface Flags {
@@ -35,11 +35,7 @@ interface Flags {
   readonly color: ColorChoice;
 }
 
-/** A format and where it goes; no file means stdout. */
-interface Target {
-  readonly format: FormatName;
-  readonly file: string | undefined;
-}
+type Target = ReportTarget<FormatName>;
 
 export function checkCommand(): Command {
   return new Command()
@@ -50,7 +46,12 @@ export function checkCommand(): Command {
       "[files...]",
       "files, folders, globs, or - for standard input; the folder you are in when left out",
     )
-    .option("--format <name[=file]>", `${formatNames.join(", ")}; may be given several times`, addTarget, [])
+    .option(
+      "--format <name[=file]>",
+      `${formatNames.join(", ")}; may be given several times`,
+      addTarget(formatNames),
+      [],
+    )
     .option("--json", "the same as --format json")
     .option("--bound", "show the worst case of every run")
     .option("--certificate <file>", "write the termination certificates as JSON (- for stdout)")
@@ -139,26 +140,6 @@ function writeCertificates(file: string, files: readonly FileReport[]): void {
   const text = certificatesText(files);
   if (file === "-") write(text);
   else writeReport(file, text);
-}
-
-function writeReport(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    throw new ExitError(
-      `cannot write \`${file}\` (${(error as NodeJS.ErrnoException).code ?? "unknown reason"})`,
-      exits.usage,
-    );
-  }
-}
-
-function addTarget(value: string, before: readonly Target[]): readonly Target[] {
-  const at = value.indexOf("=");
-  const name = at === -1 ? value : value.slice(0, at);
-  if (!formatNames.includes(name as FormatName)) {
-    throw new InvalidArgumentError(`\`${name}\` is not a format; expected one of ${formatNames.join(", ")}`);
-  }
-  return [...before, { format: name as FormatName, file: at === -1 ? undefined : value.slice(at + 1) }];
 }
 
 function addCodes(value: string, before: readonly string[]): readonly string[] {

@@ -2,15 +2,12 @@
 
 import { Command } from "commander";
 import type { Json } from "../../base/json.ts";
-import { type Change, type Difference, type DiffSide, diffRuns } from "../../core/diff.ts";
-import type { TurnRow } from "../../core/facts.ts";
-import { emptyRun } from "../../core/run.ts";
-import { usedOf } from "../../core/summary.ts";
-import type { Store } from "../../engine/ports.ts";
+import type { Change, Difference } from "../../core/diff.ts";
+import { runDiff } from "../../host/run-diff.ts";
+import type { LoadedRun } from "../../host/stored-runs.ts";
 import { exits } from "../exit.ts";
 import { write } from "../output.ts";
-import { commonPast } from "../runs/common-past.ts";
-import { type LoadedRun, loadRun, runAt, turnsOf } from "../runs/load-run.ts";
+import { loadRun } from "../runs/load-run.ts";
 import { openStore } from "../runs/open-store.ts";
 
 /** Lines of a report for people; --json has all. */
@@ -38,23 +35,12 @@ export function diffCommand(): Command {
     .action(async (first: string, second: string, flags: Flags) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
       const [a, b] = [await loadRun(store, first), await loadRun(store, second)];
-      const common = await commonPast(store, a, b);
-      const found = diffRuns(await sideOf(store, a, common), await sideOf(store, b, common));
-      const ends = { a: endOf(a), b: endOf(b) };
-      if (flags.json === true) write(`${JSON.stringify({ ...found, ...ends }, null, 2)}\n`);
+      const found = await runDiff(store, a, b);
+      if (flags.json === true) write(`${JSON.stringify(found, null, 2)}\n`);
       else write(diffText(found, a, b));
       process.exitCode = flags.exitCode === true && !found.same ? exits.findings : exits.ok;
     });
 }
-
-async function sideOf(store: Store, { id, turn }: LoadedRun, common: number): Promise<DiffSide> {
-  const start = common === 0 ? emptyRun : await runAt(store, id, common);
-  const rows: TurnRow[] = [];
-  for await (const row of turnsOf(store, id, { from: common + 1, to: turn })) rows.push(row);
-  return { start, rows };
-}
-
-const endOf = ({ id, turn, run }: LoadedRun) => ({ run: id, turn, state: run.state, used: usedOf(run) });
 
 function diffText(found: Difference, a: LoadedRun, b: LoadedRun): string {
   const names = `${a.id}@${a.turn} and ${b.id}@${b.turn}`;

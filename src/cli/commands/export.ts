@@ -3,18 +3,15 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { Command } from "commander";
 import { canonical, type Json } from "../../base/json.ts";
-import { applyTurn } from "../../core/apply.ts";
 import type { TurnRow } from "../../core/facts.ts";
-import { emptyRun } from "../../core/run.ts";
 import type { Store } from "../../engine/ports.ts";
+import { turnsOf } from "../../host/stored-runs.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { note, write } from "../output.ts";
-import { turnsOf, wholeRun } from "../runs/load-run.ts";
+import { reasonOf } from "../read-file.ts";
+import { wholeRun } from "../runs/load-run.ts";
 import { openStore } from "../runs/open-store.ts";
-import { type RunFile, readRunFile, runLines } from "../runs/run-file.ts";
-
-/** Turns handed to the store at a time; it writes what waits as one group. */
-const GROUP = 500;
+import { portableSetup, type RunFile, readRunFile, runLines } from "../runs/run-file.ts";
 
 export function exportCommand(): Command {
   return new Command()
@@ -52,9 +49,7 @@ async function writeWhole(file: string, lines: AsyncIterable<string>): Promise<v
   } catch (error) {
     rmSync(partial, { force: true });
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw usageError(
-      `cannot write \`${file}\` (${(error as NodeJS.ErrnoException).code ?? "unknown reason"})`,
-    );
+    throw usageError(`cannot write \`${file}\` (${reasonOf(error)})`);
   }
 }
 
@@ -87,9 +82,7 @@ async function bytesOf(file: string): Promise<Buffer> {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   } catch (error) {
-    throw usageError(
-      `cannot open \`${file}\` (${(error as NodeJS.ErrnoException).code ?? "unknown reason"})`,
-    );
+    throw usageError(`cannot open \`${file}\` (${reasonOf(error)})`);
   }
 }
 
@@ -119,29 +112,18 @@ const another = (run: string, turn: number): ExitError =>
 const sameTurn = (a: TurnRow, b: TurnRow | undefined): boolean =>
   b !== undefined && canonical(a as unknown as Json) === canonical(b as unknown as Json);
 
-/** Turn by turn, so an import that was cut short is finished by the next one. */
-async function take(store: Store, { header, rows, run: end }: RunFile, before: number): Promise<void> {
+/** All of it or nothing: half a run could be resumed, and would go another way. */
+async function take(store: Store, { header, rows, run: end }: RunFile, shared: number): Promise<void> {
   const { run, pack, program, source, earlier, key, setup } = header;
-  if (before >= rows.length) return;
+  if (shared >= rows.length) return;
   for (const one of earlier) await store.putProgram(one.digest, one.program, one.source);
   await store.putProgram(pack.digest, program, source);
   const create = {
     digest: pack.digest,
     packId: pack.id,
     packVersion: pack.version,
-    setup,
+    setup: portableSetup(setup),
     ...(key !== null && { key }),
   };
-  let folded = emptyRun;
-  let waiting: Promise<boolean>[] = [];
-  for (const row of rows) {
-    folded = applyTurn(folded, row);
-    if (row.turn <= before) continue;
-    // A fork changes when the run began and whose child it is; the record is made with what holds at the end.
-    const after = row.turn === 1 ? { ...folded, startedAt: end.startedAt, parent: end.parent } : folded;
-    waiting.push(store.commit({ run, row, after, ...(row.turn === 1 && { create }) }));
-    if (waiting.length < GROUP && row.turn < rows.length) continue;
-    if (!(await Promise.all(waiting)).every(Boolean)) throw another(run, row.turn);
-    waiting = [];
-  }
+  if (!(await store.take({ run, rows, shared, end, create }))) throw another(run, shared + 1);
 }

@@ -1,29 +1,31 @@
 // `packloop fork`: a new run from a turn of another, with edits. The other never changes.
 
 import { Command } from "commander";
-import { type Response, readScript } from "../../adapter/script/read-script.ts";
-import { replyOf } from "../../adapter/script/scripted.ts";
 import { type Json, type JsonObject, put } from "../../base/json.ts";
-import type { Outcome } from "../../core/facts.ts";
 import { placeOf } from "../../core/fork.ts";
 import type { Program } from "../../core/program.ts";
 import type { Run } from "../../core/run.ts";
-import { summaryOf } from "../../core/summary.ts";
 import { resolveVariables } from "../../core/variables.ts";
-import { type ForkPlan, type ForkRequest, planFork } from "../../engine/fork.ts";
+import { type ForkRequest, planFork } from "../../engine/fork.ts";
 import type { Store } from "../../engine/ports.ts";
+import { newRunId } from "../../engine/run-id.ts";
+import { forkAnswer, forkView, type PlannedCall } from "../../host/fork-view.ts";
+import { noSettings, settingsIn } from "../../host/run-settings.ts";
+import { type LoadedRun, storedProgram } from "../../host/stored-runs.ts";
 import { exits, usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
-import { note, write } from "../output.ts";
-import { drive, exitOf, resultText, showOf, summaryFor } from "../runs/drive.ts";
-import { type LoadedRun, loadRun, storedProgram } from "../runs/load-run.ts";
-import { openEngine } from "../runs/open-engine.ts";
+import { note, write, writeText } from "../output.ts";
+import { beginShow, type DriveFlags, drive, exitOf, summaryFor, withDriveFlags } from "../runs/drive.ts";
+import { loadRun } from "../runs/load-run.ts";
+import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { jsonOrText, keyValues, loadScript } from "../runs/read-settings.ts";
-import { refusalError } from "../runs/refusal-text.ts";
-import { newRunId } from "../runs/run-id.ts";
+import { refusalError } from "../runs/refusal-error.ts";
+import { resultText } from "../runs/result-text.ts";
+import { showOf } from "../runs/show.ts";
+import { adjusted, type SettingFlags } from "../runs/start-terms.ts";
 
-interface Flags {
+interface Flags extends DriveFlags, Pick<SettingFlags, "config" | "model"> {
   readonly set: readonly string[];
   readonly var: readonly string[];
   readonly answer: readonly string[];
@@ -34,12 +36,11 @@ interface Flags {
   readonly dryRun?: true;
   readonly follow?: true;
   readonly store?: string;
-  readonly json?: true;
 }
 
 export function forkCommand(): Command {
   const each = (value: string, all: readonly string[]) => [...all, value];
-  return new Command()
+  const command = new Command()
     .description("Start a new run from a turn of another one, with edits. The other one never changes.")
     .argument("<run>", "RUN@TURN: the last turn that is copied; RUN alone is its last turn")
     .option("--set <artifact.NAME=value>", "an artifact's value; @file for a file", each, [])
@@ -53,11 +54,14 @@ export function forkCommand(): Command {
     )
     .option("--pack <file>", "another pack to go on with")
     .option("--script <file>", "a script in place of the one the run remembers")
+    .option("--model <name>", "another model to go on with")
+    .option("--config <file>", "settings in place of those the run remembers")
     .option("--reset-budget", "start with nothing spent")
     .option("--dry-run", "only say which calls the fork would make")
     .option("--follow", "go on driving the fork")
     .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
-    .option("--json", "print as JSON")
+    .option("--json", "print as JSON");
+  return withDriveFlags(command)
     .addHelpText(
       "after",
       "\nExamples:\n  packloop fork @@7 --set artifact.plan=@plan.md --follow\n  packloop fork r_01@7 --event Approved --dry-run\n\nExit codes: 0 made, 2 bad input, 5 no such run, turn or step, 6 locked; with --follow as for packloop run",
@@ -73,27 +77,36 @@ async function fork(given: string, flags: Flags): Promise<number> {
   const script = flags.script === undefined ? undefined : loadScript(flags.script);
   if (flags.dryRun === true) return dryRun(given, flags);
   const store = await openStore({ store: flags.store, readOnly: false });
-  const show = showOf(flags.json === true);
+  const show = showOf(flags);
   const follow = flags.follow === true;
+  const worlds = openWorlds({ store: flags.store, script: script?.script });
   await using engine = openEngine({
+    worlds,
     store,
     people: follow,
     idle: !follow,
     ...(follow && { onTurn: show.onTurn }),
-    ...(script !== undefined && { script: script.script }),
   });
   const { request, origin } = await requestOf(store, given, flags);
-  const setup = { ...request.setup, ...(script !== undefined && { script: script.value }) };
+  const remembered = settingsIn(request.setup) ?? noSettings(".");
+  const setup = {
+    ...request.setup,
+    settings: adjusted(remembered, flags) as unknown as JsonObject,
+    ...(script !== undefined && { script: script.value }),
+  };
+  await worlds.learn(store, origin.id);
   const forked = await engine.fork({ ...request, setup });
   if (forked.kind === "refused") throw refusalError(forked.refusal);
   if (flags.json !== true) note(`${request.id}  forked from ${origin.id}@${origin.turn}`);
   // Awaited here: the engine is closed when this function is left.
-  if (follow) return await drive(engine, request.id, show);
+  if (follow) {
+    await beginShow(engine, show, { id: request.id, before: origin.run });
+    return await drive(engine, request.id, { show, flags });
+  }
   const { run } = forked as Extract<typeof forked, { kind: "done" }>;
   const summary = await summaryFor(engine, request.id, run);
-  write(
-    flags.json === true ? `${JSON.stringify(summary)}\n` : forkText(resultText(summary), request.id, run),
-  );
+  if (flags.json === true) write(`${JSON.stringify(summary)}\n`);
+  else writeText(forkText(resultText(summary), request.id, run));
   return run.final === null ? exits.ok : exitOf(summary);
 }
 
@@ -105,13 +118,9 @@ async function dryRun(given: string, flags: Flags): Promise<number> {
   const { request, origin } = await requestOf(store, given, flags);
   const plan = await planFork(store, request, Date.now());
   if (plan.kind === "refused") throw refusalError(plan.refusal);
-  const calls = callsOf(plan.run);
-  const from = { run: origin.id, turn: origin.turn };
-  const waiting = waitingOf(request.id, plan);
-  if (flags.json === true)
-    write(
-      `${JSON.stringify({ dry_run: true, from, state: plan.run.state, calls, waiting_for: waiting }, null, 2)}\n`,
-    );
+  const view = forkView(request.id, { run: origin.id, turn: origin.turn }, plan);
+  const { from, calls, waiting_for: waiting } = view;
+  if (flags.json === true) write(`${JSON.stringify(view, null, 2)}\n`);
   else {
     const lines = calls.map((call) => `  step ${call.step}: ${callText(call)}`);
     const head = `a fork of ${from.run}@${from.turn} goes on in ${plan.run.state ?? plan.run.prompt}`;
@@ -121,32 +130,8 @@ async function dryRun(given: string, flags: Flags): Promise<number> {
   return exits.ok;
 }
 
-interface PlannedCall {
-  readonly step: number;
-  readonly kind: "model" | "tool" | "agent";
-  readonly state: string | null;
-  readonly prompt: string;
-  readonly tool?: string;
-  readonly args?: Json;
-}
-
-/** The first calls; what follows depends on their answers. */
-function callsOf(run: Run): readonly PlannedCall[] {
-  return Object.entries(run.open).flatMap(([step, { ask, hold }]): readonly PlannedCall[] => {
-    if (hold !== null) return [];
-    const place = { step: Number(step), state: run.state, prompt: run.prompt };
-    if (ask.kind === "model") return [{ ...place, kind: ask.kind }];
-    if (ask.kind !== "tool" && ask.kind !== "agent") return [];
-    return [{ ...place, kind: ask.kind, tool: ask.tool, args: ask.args }];
-  });
-}
-
 const callText = ({ kind, tool, args, prompt }: PlannedCall): string =>
   kind === "model" ? `the model, with prompt ${prompt}` : `${kind} ${tool ?? ""} ${JSON.stringify(args)}`;
-
-function waitingOf(id: string, { run, program }: Extract<ForkPlan, { kind: "planned" }>) {
-  return summaryOf(id, { id: program.id, version: program.version, digest: run.digest }, run).waiting_for;
-}
 
 interface Requested {
   readonly request: ForkRequest;
@@ -157,6 +142,8 @@ async function requestOf(store: Store, given: string, flags: Flags): Promise<Req
   const origin = await loadRun(store, given);
   const pack = flags.pack === undefined ? undefined : await loadProgram(flags.pack);
   const program = pack?.program ?? (await storedProgram(store, origin.run.digest));
+  // A cassette belongs to the run it was begun with: another one would write over its steps.
+  const { record: _record, ...setup } = origin.record.setup;
   const request: ForkRequest = {
     id: newRunId(Date.now()),
     from: { run: origin.id, turn: origin.turn },
@@ -164,7 +151,7 @@ async function requestOf(store: Store, given: string, flags: Flags): Promise<Req
     variables: variablesOf(program, origin.run, flags.var),
     artifacts: artifactsOf(flags.set),
     answers: answersOf(origin.run, flags.answer),
-    setup: { ...origin.record.setup, ...(flags.pack !== undefined && { file: flags.pack }) },
+    setup: { ...setup, ...(flags.pack !== undefined && { file: flags.pack }) },
     ...(flags.event !== undefined && { event: flags.event }),
     ...(pack !== undefined && { pack: { program, digest: pack.digest, source: pack.text } }),
   };
@@ -191,20 +178,8 @@ function answersOf(run: Run, given: readonly string[]): NonNullable<ForkRequest[
   return Object.entries(keyValues(given, "--answer")).map(([key, text]) => {
     if (!/^\d{1,9}$/.test(key)) throw usageError(`--answer expects STEP=JSON, got \`${key}\``);
     const step = Number(key);
-    const value = jsonOrText(text);
-    const outcome: Outcome =
-      run.open[step]?.ask.kind === "model"
-        ? { ok: true, value: modelReply(step, value) }
-        : { ok: true, value };
-    return { step, outcome };
+    const answer = forkAnswer(run, step, jsonOrText(text));
+    if (!answer.ok) throw usageError(answer.message);
+    return { step, outcome: answer.outcome };
   });
-}
-
-/** A model's answer is written as in a script: a text, or an entry with text, calls, artifacts, event. */
-function modelReply(step: number, value: Json): Json {
-  const entry = typeof value === "string" ? { text: value } : value;
-  const [problem] = readScript({ states: { answer: [entry] } }).problems;
-  if (problem !== undefined)
-    throw usageError(`the answer to step ${step} is not one of a model: ${problem.message}`);
-  return replyOf(entry as unknown as Response, step) as unknown as Json;
 }

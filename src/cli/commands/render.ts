@@ -1,7 +1,7 @@
 // `packloop render`
 
 import { Command } from "commander";
-import { type Json, put } from "../../base/json.ts";
+import { get, type Json, put } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
 import { offeredTools, parametersFor } from "../../core/offered-tools.ts";
 import type { Program, PromptSpec } from "../../core/program.ts";
@@ -140,7 +140,7 @@ function render(program: Program, subject: Subject, flags: Flags): Rendered {
   const result = renderPrompt(program, {
     prompt,
     variables: values,
-    artifacts,
+    artifactOf: (name) => get(artifacts, name),
     workflowContext: flags.context ?? null,
     ...(model !== undefined && { model }),
   });

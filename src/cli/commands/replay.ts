@@ -2,14 +2,11 @@
 // difference.
 
 import { Command } from "commander";
-import { applyTurn } from "../../core/apply.ts";
-import type { Program } from "../../core/program.ts";
-import { digestFor, type ReplayDifference, replayTurn } from "../../core/replay.ts";
-import { emptyRun } from "../../core/run.ts";
-import type { Store } from "../../engine/ports.ts";
+import type { ReplayDifference } from "../../core/replay.ts";
+import { replayRun } from "../../host/replay-run.ts";
 import { exits } from "../exit.ts";
 import { write } from "../output.ts";
-import { type LoadedRun, loadRun, storedProgram, turnsOf } from "../runs/load-run.ts";
+import { loadRun } from "../runs/load-run.ts";
 import { openStore } from "../runs/open-store.ts";
 
 export function replayCommand(): Command {
@@ -24,34 +21,12 @@ export function replayCommand(): Command {
     )
     .action(async (given: string, flags: { store?: string; json?: true }) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
-      const loaded = await loadRun(store, given);
-      const difference = await replay(store, loaded);
-      const { id: run, turn: turns } = loaded;
-      if (flags.json === true) {
-        const same = difference === undefined;
-        write(`${JSON.stringify({ run, same, turns, first_difference: difference ?? null }, null, 2)}\n`);
-      } else
-        write(
-          difference === undefined
-            ? `${run}: all ${turns} turns are decided the same\n`
-            : text(run, difference),
-        );
-      process.exitCode = difference === undefined ? exits.ok : exits.findings;
+      const replayed = await replayRun(store, await loadRun(store, given));
+      const { run, same, turns, first_difference: first } = replayed;
+      if (flags.json === true) write(`${JSON.stringify(replayed, null, 2)}\n`);
+      else write(first === null ? `${run}: all ${turns} turns are decided the same\n` : text(run, first));
+      process.exitCode = same ? exits.ok : exits.findings;
     });
-}
-
-async function replay(store: Store, { id, turn }: LoadedRun): Promise<ReplayDifference | undefined> {
-  const programs = new Map<string, Program>();
-  let run = emptyRun;
-  for await (const row of turnsOf(store, id, { from: 1, to: turn })) {
-    const digest = digestFor(run, row);
-    const program = programs.get(digest) ?? (await storedProgram(store, digest));
-    programs.set(digest, program);
-    const difference = replayTurn(program, run, row);
-    if (difference !== undefined) return difference;
-    run = applyTurn(run, row);
-  }
-  return undefined;
 }
 
 function text(run: string, { turn, fact, recorded, decided, why }: ReplayDifference): string {

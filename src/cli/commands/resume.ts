@@ -1,45 +1,62 @@
 // `packloop resume`
 
 import { Command } from "commander";
-import { note } from "../output.ts";
-import { drive, showOf } from "../runs/drive.ts";
-import { openEngine } from "../runs/open-engine.ts";
+import { ExitError, exits, usageError } from "../exit.ts";
+import { beginShow, type DriveFlags, drive, withDriveFlags } from "../runs/drive.ts";
+import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript } from "../runs/read-settings.ts";
 import { findRun } from "../runs/run-id.ts";
+import { showOf } from "../runs/show.ts";
+import { adjusted, type SettingFlags } from "../runs/start-terms.ts";
 
-interface Flags {
+interface Flags extends DriveFlags, Pick<SettingFlags, "config" | "model"> {
   readonly script?: string;
   readonly store?: string;
-  readonly json?: true;
 }
 
 export function resumeCommand(): Command {
-  return new Command()
+  const command = new Command()
     .description(
       "Go on with a run after a crash, Ctrl-C or a wait. Nothing that was answered is asked again.",
     )
     .argument("<run>", "run, or a unique prefix of it; @ is the last one")
     .option("--script <file>", "a script in place of the one the run remembers")
+    .option("--model <name>", "a model in place of the one the run remembers")
+    .option("--config <file>", "settings in place of those the run remembers")
     .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
-    .option("--json", "one JSON object per turn, the summary last")
+    .option("--json", "one JSON object per turn, the summary last");
+  return withDriveFlags(command)
     .addHelpText(
       "after",
       "\nExamples:\n  packloop resume @\n  packloop resume r_01 --json | tail -n 1\n\nExit codes as for packloop run.",
     )
     .action(async (given: string, flags: Flags) => {
-      const script = flags.script === undefined ? undefined : loadScript(flags.script).script;
-      const store = await openStore({ store: flags.store, readOnly: false });
-      const show = showOf(flags.json === true);
-      await using engine = openEngine({
-        store,
-        people: true,
-        onTurn: show.onTurn,
-        ...(script !== undefined && { script }),
-      });
-      const { run: id } = await findRun(store, given);
-      if (flags.json !== true) note(`resuming ${id}`);
-      await engine.resume(id);
-      process.exitCode = await drive(engine, id, show);
+      process.exitCode = await resume(given, flags);
     });
+}
+
+async function resume(given: string, flags: Flags): Promise<number> {
+  const script = flags.script === undefined ? undefined : loadScript(flags.script).script;
+  const store = await openStore({ store: flags.store, readOnly: false });
+  const show = showOf(flags);
+  await using engine = openEngine({
+    worlds: openWorlds({ store: flags.store, script, adjust: (settings) => adjusted(settings, flags) }),
+    store,
+    people: true,
+    onTurn: show.onTurn,
+    ...(flags.stream === true && { onDelta: show.onDelta }),
+  });
+  const { run: id, turn } = await findRun(store, given);
+  if (turn !== undefined)
+    throw usageError(
+      `\`${given}\` names a turn (expected a whole run; packloop fork ${given} goes on from there)`,
+    );
+  const before = await engine.load(id);
+  if (before === undefined)
+    throw new ExitError(`run \`${id}\` does not exist (see packloop ls)`, exits.notFound);
+  await beginShow(engine, show, { id, before, title: `resuming ${id}` });
+  await engine.resume(id);
+  // Awaited here: the engine is closed when this function is left.
+  return await drive(engine, id, { show, flags });
 }

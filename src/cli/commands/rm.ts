@@ -1,15 +1,22 @@
 // `packloop rm` and `packloop gc`: runs that are wanted no more.
 
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { isoTime } from "../../base/iso-time.ts";
 import type { RunRecord, Store } from "../../engine/ports.ts";
+import { removeRunFiles } from "../../host/run-files.ts";
+import { eachRecord, unlessDamaged } from "../../host/stored-runs.ts";
+import { usageError } from "../exit.ts";
 import { write } from "../output.ts";
 import { confirm } from "../runs/confirm.ts";
-import { eachRecord, wholeRun } from "../runs/load-run.ts";
-import { openStore } from "../runs/open-store.ts";
+import { duration } from "../runs/duration.ts";
+import { noteDamaged } from "../runs/load-run.ts";
+import { chosenStore, openStore } from "../runs/open-store.ts";
+import { findRun } from "../runs/run-id.ts";
 
 /** Runs removed in one transaction; commits that wait come in between. */
 const REMOVED_AT_ONCE = 100;
+/** Runs of agents under one run. */
+const AGENTS_MAX = 100_000;
 
 interface RmFlags {
   readonly yes?: true;
@@ -30,16 +37,28 @@ export function rmCommand(): Command {
     )
     .action(async (given: readonly string[], flags: RmFlags) => {
       await using store = await openStore({ store: flags.store, readOnly: false });
-      const records = new Map<string, RunRecord>();
+      const going = new Map<string, Going>();
       for (const one of given) {
-        const record = await wholeRun(store, one);
-        records.set(record.run, record);
+        const found = await goingRun(store, one);
+        going.set(found.run, found);
+        // Agents that worked for it go with it.
+        for (const run of await store.names({ prefix: `${found.run}/`, limit: AGENTS_MAX }))
+          going.set(run, await goingRun(store, run));
       }
-      await confirm(goingText([...records.values()]), flags.yes === true);
-      await removeAll(store, [...records.keys()]);
-      if (flags.json === true) write(`${JSON.stringify({ removed: [...records.keys()] })}\n`);
-      else write(`removed ${[...records.keys()].join(", ")}\n`);
+      await confirm(goingText([...going.values()]), flags.yes === true);
+      await removeAll(store, [...going.keys()], flags.store);
+      if (flags.json === true) write(`${JSON.stringify({ removed: [...going.keys()] })}\n`);
+      else write(`removed ${[...going.keys()].join(", ")}\n`);
     });
+}
+
+type Going = Pick<RunRecord, "run" | "status">;
+
+/** A damaged run can be removed, too: that is often the way out. */
+async function goingRun(store: Store, given: string): Promise<Going> {
+  const { run, turn } = await findRun(store, given);
+  if (turn !== undefined) throw usageError(`\`${given}\` names a turn (expected a whole run: \`${run}\`)`);
+  return (await unlessDamaged(() => store.record(run))) ?? { run, status: "failed" };
 }
 
 interface GcFlags extends RmFlags {
@@ -70,7 +89,7 @@ export function gcCommand(): Command {
         return;
       }
       if (runs.length > 0) await confirm(goingText(old), flags.yes === true);
-      await removeAll(store, runs);
+      await removeAll(store, runs, flags.store);
       const freed = await store.collect();
       if (flags.json === true)
         write(`${JSON.stringify({ dry_run: false, removed: runs, freed_bytes: freed })}\n`);
@@ -81,16 +100,20 @@ export function gcCommand(): Command {
 async function olderThan(store: Store, limit: number): Promise<readonly RunRecord[]> {
   const old: RunRecord[] = [];
   const status = ["completed", "budget_exhausted", "failed", "cancelled"] as const;
-  for await (const record of eachRecord(store, { status })) if (record.updatedAt < limit) old.push(record);
+  for await (const record of eachRecord(store, { status }, noteDamaged))
+    if (record.updatedAt < limit) old.push(record);
   return old;
 }
 
-async function removeAll(store: Store, runs: readonly string[]): Promise<void> {
-  for (let from = 0; from < runs.length; from += REMOVED_AT_ONCE)
-    await store.remove(runs.slice(from, from + REMOVED_AT_ONCE));
+async function removeAll(store: Store, runs: readonly string[], path: string | undefined): Promise<void> {
+  for (let from = 0; from < runs.length; from += REMOVED_AT_ONCE) {
+    const going = runs.slice(from, from + REMOVED_AT_ONCE);
+    await store.remove(going);
+    await removeRunFiles(chosenStore(path), going);
+  }
 }
 
-function goingText(records: readonly RunRecord[]): string {
+function goingText(records: readonly Going[]): string {
   const open = records.filter(({ status }) => status === "running" || status === "waiting");
   const unfinished = open.length === 0 ? "" : `, ${open.length} of them not finished`;
   const names = records.slice(0, 5).map(({ run }) => `\`${run}\``);
@@ -101,11 +124,3 @@ const oldLine = ({ run, status, packId, updatedAt }: RunRecord): string =>
   `${run}  ${status.padEnd(16)} ${packId.padEnd(20)} ${isoTime(updatedAt)}\n`;
 
 const counted = (count: number): string => `${count} ${count === 1 ? "run" : "runs"}`;
-
-function duration(text: string): number {
-  const match = /^(\d{1,6})(m|h|d|w)$/.exec(text);
-  if (match === null)
-    throw new InvalidArgumentError(`\`${text}\` is not a time (expected 30d, 12h, 90m or 2w)`);
-  const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-  return Number(match[1]) * (units[match[2] as string] as number);
-}

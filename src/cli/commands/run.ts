@@ -3,18 +3,23 @@
 import { Command, InvalidArgumentError } from "commander";
 import { must } from "../../base/assert.ts";
 import type { Limits } from "../../core/facts.ts";
+import { emptyRun } from "../../core/run.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { exits } from "../exit.ts";
+import { newRunId } from "../../engine/run-id.ts";
+import { type ExitError, exits, usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
-import { note, write } from "../output.ts";
-import { drive, showOf, summaryFor } from "../runs/drive.ts";
-import { openEngine } from "../runs/open-engine.ts";
+import { onePack } from "../one-pack.ts";
+import { write } from "../output.ts";
+import { beginShow, type DriveFlags, drive, summaryFor, withDriveFlags } from "../runs/drive.ts";
+import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript, startVariables } from "../runs/read-settings.ts";
-import { refusalError } from "../runs/refusal-text.ts";
-import { newRunId } from "../runs/run-id.ts";
+import { refusalError } from "../runs/refusal-error.ts";
+import { refuseEarly } from "../runs/refuse-early.ts";
+import { showOf } from "../runs/show.ts";
+import { runConfigFor, type SettingFlags, startTerms } from "../runs/start-terms.ts";
 
-interface Flags {
+interface Flags extends DriveFlags, SettingFlags {
   readonly var: readonly string[];
   readonly varsFile?: string;
   readonly input?: string;
@@ -23,7 +28,6 @@ interface Flags {
   readonly store?: string;
   readonly detach?: true;
   readonly idempotencyKey?: string;
-  readonly json?: true;
   readonly budgetVisits?: number;
   readonly budgetCalls?: number;
   readonly budgetSeconds?: number;
@@ -32,9 +36,9 @@ interface Flags {
 }
 
 export function runCommand(): Command {
-  return new Command()
+  const command = new Command()
     .description("Run a pack's workflow as a durable loop. Kill it at any moment; `packloop resume` goes on.")
-    .argument("<pack>", "the pack, or - for standard input")
+    .argument("[pack]", "the pack, or - for standard input; may be left out in a folder that holds one")
     .option(
       "--var <name=value>",
       "a variable; @file for a file's text",
@@ -45,6 +49,10 @@ export function runCommand(): Command {
     .option("--input <text>", "the task, given to the first state and to every fresh conversation")
     .option("--prompt <name>", "which prompt of a pack without a workflow")
     .option("--script <file>", "answers of a scripted model and tools")
+    .option("--model <name>", "the model, like anthropic/claude-sonnet-5")
+    .option("--config <file>", "settings, in place of packloop.yaml beside the pack")
+    .option("--record <file>", "write what models and tools answer to a cassette")
+    .option("--replay <file>", "take the answers of models and tools from a cassette")
     .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
     .option("--detach", "start only; `packloop resume` drives it")
     .option("--idempotency-key <key>", "the same key finds the same run and goes on with it")
@@ -53,7 +61,8 @@ export function runCommand(): Command {
     .option("--budget-seconds <n>", "tighter max_wall_time_sec", positive)
     .option("--budget-model-calls <n>", "tighter max_model_calls", wholePositive)
     .option("--budget-cost <usd>", "tighter max_cost_usd", positive)
-    .option("--json", "one JSON object per turn, the summary last")
+    .option("--json", "one JSON object per turn, the summary last");
+  return withDriveFlags(command)
     .addHelpText(
       "after",
       [
@@ -62,60 +71,83 @@ export function runCommand(): Command {
         "  packloop run examples/codegen/codegen.pack.yaml --script examples/codegen/script.yaml --var requirements=…",
         "  packloop run pack.yaml --script script.yaml --json | tail -n 1",
         "",
-        "Exit codes: 0 completed, 1 failed, 2 bad input, 6 locked, 10 waiting, 11 budget exhausted, 12 cancelled, 130 paused",
+        "Exit codes: 0 completed, 1 failed, 2 bad input, 6 locked, 10 waiting, 11 budget exhausted, 12 cancelled, 130 or 143 paused",
       ].join("\n"),
     )
-    .action(async (pack: string, flags: Flags) => {
-      process.exitCode = await run(pack, flags);
+    .action(async (pack: string | undefined, flags: Flags) => {
+      process.exitCode = await run(onePack(pack), flags);
     });
 }
 
 async function run(path: string, flags: Flags): Promise<number> {
   const loaded = await loadProgram(path);
   const script = flags.script === undefined ? undefined : loadScript(flags.script);
+  const config = runConfigFor(path, flags);
   const variables = startVariables(loaded.program, flags);
+  if (flags.idempotencyKey === "")
+    throw usageError("the idempotency key is empty (leave it out, or name one)");
+  refuseEarly(loaded, { mode: "autonomous", variables, limits: limitsOf(flags), prompt: flags.prompt });
+  const worlds = openWorlds({ store: flags.store, script: script?.script });
+  const request = { program: loaded.program, config, script: script?.script, flags, limits: limitsOf(flags) };
+  // Before there is a store: what cannot start leaves nothing. A run that is found by its key has its terms.
+  const early = flags.idempotencyKey === undefined ? await startTerms(worlds, request) : undefined;
   const store = await openStore({ store: flags.store, readOnly: false, create: true });
-  const show = showOf(flags.json === true);
+  const show = showOf(flags);
   await using engine = openEngine({
+    worlds,
     store,
     people: flags.detach !== true,
     idle: flags.detach === true,
     onTurn: show.onTurn,
-    ...(script !== undefined && { script: script.script }),
+    ...(flags.stream === true && { onDelta: show.onDelta }),
   });
   const known = flags.idempotencyKey === undefined ? undefined : await store.find(flags.idempotencyKey);
   if (known !== undefined) {
-    if (flags.detach === true) return await left(engine, known);
+    const before = must(await engine.load(known), "a run that was found exists");
+    if (before.digest !== loaded.digest) throw otherPack(known, flags.idempotencyKey ?? "");
+    if (flags.detach === true) return await left(engine, known, flags.json === true);
+    await beginShow(engine, show, { id: known, before, title: `resuming ${known}` });
     await engine.resume(known);
-    return await drive(engine, known, show);
+    return await drive(engine, known, { show, flags });
   }
   const id = newRunId(Date.now());
+  const terms = early ?? (await startTerms(worlds, request));
   const started = await engine.start({
     id,
     program: loaded.program,
     digest: loaded.digest,
     source: loaded.text,
     ...(flags.idempotencyKey !== undefined && { key: flags.idempotencyKey }),
-    setup: { file: path, ...(script !== undefined && { script: script.value }) },
+    setup: { file: path, ...terms.setup, ...(script !== undefined && { script: script.value }) },
     input: {
       mode: "autonomous",
       variables,
       input: flags.input ?? "",
-      limits: limitsOf(flags),
+      ...terms.input,
       ...(flags.prompt !== undefined && { prompt: flags.prompt }),
     },
   });
   if (started.kind === "refused") throw refusalError(started.refusal);
-  if (flags.json !== true) note(`${id}  ${loaded.program.id} ${loaded.program.version}`);
   // Awaited here: the engine is closed when this function is left.
-  if (flags.detach !== true) return await drive(engine, id, show);
-  return await left(engine, id);
+  if (flags.detach === true) return await left(engine, id, flags.json === true);
+  const title = `${id}  ${loaded.program.id} ${loaded.program.version}`;
+  await beginShow(engine, show, { id, before: emptyRun, title });
+  return await drive(engine, id, { show, flags });
 }
 
+/** A run keeps the pack it was started with (S3), so the key of one cannot start another. */
+const otherPack = (run: string, key: string): ExitError =>
+  usageError(
+    `the idempotency key \`${key}\` belongs to run \`${run}\`, which was started with another pack (packloop resume ${run} goes on with it; another key starts a new run)`,
+  );
+
 /** For whoever drives it later. */
-async function left(engine: Engine, id: string): Promise<number> {
+async function left(engine: Engine, id: string, json: boolean): Promise<number> {
   const run = must(await engine.load(id), "a run that was found or started exists");
-  write(`${JSON.stringify(await summaryFor(engine, id, run))}\n`);
+  const summary = await summaryFor(engine, id, run);
+  const hint = `  packloop resume ${id}      go on with it`;
+  if (json) write(`${JSON.stringify(summary)}\n`);
+  else write(`${id} ${run.turn === 1 ? "started" : summary.status}\n\n${hint}\n`);
   return exits.ok;
 }
 

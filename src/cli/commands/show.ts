@@ -2,15 +2,17 @@
 
 import { Command, InvalidArgumentError, Option } from "commander";
 import { isoTime } from "../../base/iso-time.ts";
-import type { Status, TurnRow } from "../../core/facts.ts";
+import type { Status } from "../../core/facts.ts";
 import { summaryOf } from "../../core/summary.ts";
-import { type TraceRow, traceOf } from "../../core/trace.ts";
+import { type TraceRow, Tracer } from "../../core/trace.ts";
 import type { RunRecord } from "../../engine/ports.ts";
+import { runLine } from "../../host/run-line.ts";
+import { eachRecord, turnsOf } from "../../host/stored-runs.ts";
 import { ExitError, exits } from "../exit.ts";
-import { write } from "../output.ts";
-import { resultText } from "../runs/drive.ts";
-import { loadRun, turnsOf } from "../runs/load-run.ts";
+import { write, writeText } from "../output.ts";
+import { loadRun, noteDamaged } from "../runs/load-run.ts";
 import { openStore } from "../runs/open-store.ts";
+import { resultText } from "../runs/result-text.ts";
 import { traceCsv, traceMarkdown, traceTable } from "../runs/trace-table.ts";
 
 const STATUSES: readonly Status[] = [
@@ -29,19 +31,23 @@ export function lsCommand(): Command {
     .description("List runs, newest first.")
     .addOption(new Option("--status <status>", "only runs with this status").choices(STATUSES))
     .option("--pack <id>", "only runs of this pack")
-    .option("--limit <n>", "how many", wholeNumber, 50)
+    .option("--limit <n>", "how many", atLeastOne, 50)
     .option("--store <path>", STORE)
     .option("--json", "print as JSON")
     .addHelpText("after", "\nExamples:\n  packloop ls --status waiting\n  packloop ls --json")
     .action(async (flags: { status?: Status; pack?: string; limit: number; store?: string; json?: true }) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
-      const records = await store.list({
-        limit: flags.limit,
+      const filter = {
         ...(flags.status !== undefined && { status: [flags.status] }),
         ...(flags.pack !== undefined && { packId: flags.pack }),
-      });
-      if (flags.json === true) write(`${JSON.stringify(records.map(recordJson), null, 2)}\n`);
-      else write(records.length === 0 ? "no runs\n" : records.map(recordLine).join(""));
+      };
+      const records: RunRecord[] = [];
+      for await (const record of eachRecord(store, filter, noteDamaged)) {
+        records.push(record);
+        if (records.length === flags.limit) break;
+      }
+      if (flags.json === true) write(`${JSON.stringify(records.map(runLine), null, 2)}\n`);
+      else writeText(records.length === 0 ? "no runs\n" : records.map(recordLine).join(""));
     });
 }
 
@@ -57,7 +63,8 @@ export function showCommand(): Command {
       const { id, run, record } = await loadRun(store, given);
       const { packId, packVersion, digest } = record;
       const summary = summaryOf(id, { id: packId, version: packVersion, digest }, run);
-      write(flags.json === true ? `${JSON.stringify(summary, null, 2)}\n` : resultText(summary));
+      if (flags.json === true) write(`${JSON.stringify(summary, null, 2)}\n`);
+      else writeText(resultText(summary));
     });
 }
 
@@ -86,13 +93,13 @@ export function traceCommand(): Command {
     .action(async (given: string, flags: TraceFlags) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
       const { id, turn: last } = await loadRun(store, given);
-      const turns: TurnRow[] = [];
-      for await (const row of turnsOf(store, id, { from: 1, to: last })) turns.push(row);
-      const all = [...traceOf(turns)];
+      const tracer = new Tracer();
+      const all: TraceRow[] = [];
+      for await (const row of turnsOf(store, id, { from: 1, to: last })) all.push(...tracer.take(row));
       const rows = flags.at === undefined ? all : all.filter((row) => row.turn === flags.at);
       if (flags.at !== undefined && rows.length === 0)
         throw new ExitError(`turn ${flags.at} of \`${id}\` is no transition`, exits.notFound);
-      write(traceText(rows, flags));
+      writeText(traceText(rows, flags));
     });
 }
 
@@ -117,21 +124,13 @@ function recordLine(record: RunRecord): string {
   return `${run}  ${status.padEnd(16)} ${`${packId} ${packVersion}`.padEnd(28)} ${(state ?? "").padEnd(18)} turn ${String(turn).padEnd(6)} ${isoTime(updatedAt)}\n`;
 }
 
-function recordJson(record: RunRecord) {
-  return {
-    run: record.run,
-    status: record.status,
-    state: record.state,
-    pack: { id: record.packId, version: record.packVersion, digest: record.digest },
-    turns: record.turn,
-    visits: record.visits,
-    reason: record.reason,
-    started_at: isoTime(record.startedAt),
-    updated_at: isoTime(record.updatedAt),
-  };
-}
-
 function wholeNumber(value: string): number {
   if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError(`\`${value}\` is not a whole number`);
   return Number(value);
+}
+
+function atLeastOne(value: string): number {
+  const number = wholeNumber(value);
+  if (number === 0) throw new InvalidArgumentError(`\`${value}\` lists nothing`);
+  return number;
 }

@@ -1,17 +1,13 @@
 // `packloop step`: one ask in full. What a model was sent is built again from the journal, not remembered.
 
 import { Command, InvalidArgumentError } from "commander";
-import { isoTime } from "../../base/iso-time.ts";
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { Json } from "../../base/json.ts";
 import type { Ask, ModelReply, Outcome } from "../../core/facts.ts";
-import { type ModelRequest, modelRequest, type RequestMessage } from "../../core/request.ts";
-import type { OpenAsk } from "../../core/run.ts";
-import { artifactsOf } from "../../core/summary.ts";
-import type { Store } from "../../engine/ports.ts";
+import type { ModelRequest, RequestMessage } from "../../core/request.ts";
+import { type ShownStep, stepView } from "../../host/step-view.ts";
 import { usageError } from "../exit.ts";
 import { write } from "../output.ts";
-import { findStep } from "../runs/find-step.ts";
-import { loadRun, runAt, storedProgram } from "../runs/load-run.ts";
+import { loadRun } from "../runs/load-run.ts";
 import { openStore } from "../runs/open-store.ts";
 
 interface Flags {
@@ -42,74 +38,13 @@ export function stepCommand(): Command {
     )
     .action(async (given: string, step: number, flags: Flags) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
-      const shown = await stepOf(store, given, step);
+      const shown = await stepView(store, await loadRun(store, given), step);
       const parts = partsOf(shown, flags);
       if (flags.json === true)
         write(`${JSON.stringify(parts.length === 0 ? shown : Object.assign({}, ...parts), null, 2)}\n`);
       else if (parts.length > 0) write(parts.map(partText).join("\n"));
       else write(stepText(shown));
     });
-}
-
-interface ShownStep {
-  readonly run: string;
-  readonly step: number;
-  readonly kind: Ask["kind"];
-  readonly status: "open" | "in_doubt" | "deferred" | "answered" | "abandoned";
-  /** Same for every attempt at this step. */
-  readonly key: string;
-  readonly turn: number;
-  readonly asked_at: string;
-  readonly state: string | null;
-  readonly visit: number | null;
-  readonly prompt: string;
-  readonly ask: Ask;
-  readonly request: ModelRequest | null;
-  readonly artifacts: JsonObject;
-  readonly answer: {
-    readonly turn: number;
-    readonly at: string;
-    readonly by: string | null;
-    readonly outcome: Outcome;
-  } | null;
-}
-
-async function stepOf(store: Store, given: string, step: number): Promise<ShownStep> {
-  const { id, turn: last } = await loadRun(store, given);
-  const { ask, asked, run, answer } = await findStep(store, id, last, step);
-  const now = await runAt(store, id, last);
-  const program = ask.kind === "model" ? await storedProgram(store, run.digest) : undefined;
-  const { state } = run;
-  return {
-    run: id,
-    step,
-    kind: ask.kind,
-    status: statusOf(now.open[step], answer?.fact.outcome),
-    key: `${id}/${step}`,
-    turn: asked.turn,
-    asked_at: isoTime(asked.at),
-    state,
-    visit: state !== null && Object.hasOwn(run.visits, state) ? (run.visits[state] ?? null) : null,
-    prompt: run.prompt,
-    ask,
-    request: program !== undefined && ask.kind === "model" ? modelRequest(program, run, ask) : null,
-    artifacts: artifactsOf(run),
-    answer:
-      answer === null
-        ? null
-        : {
-            turn: answer.row.turn,
-            at: isoTime(answer.row.at),
-            by: answer.fact.by ?? null,
-            outcome: answer.fact.outcome,
-          },
-  };
-}
-
-/** What was open when the run ended, and nobody answered, was given up with it. */
-function statusOf(open: OpenAsk | undefined, outcome: Outcome | undefined): ShownStep["status"] {
-  if (open !== undefined) return open.hold ?? "open";
-  return outcome === undefined || (!outcome.ok && outcome.code === "abandoned") ? "abandoned" : "answered";
 }
 
 type Part = Readonly<Record<string, Json>>;

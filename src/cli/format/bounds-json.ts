@@ -1,6 +1,7 @@
 // The `bounds` of the JSON document: for each file the worst case of its runs from the workflow's entry.
 
 import { put } from "../../base/json.ts";
+import { boundJson } from "../../host/pack-view.ts";
 import type { Bound } from "../../pack/flow/bound.ts";
 import type { CheckReport, FileReport } from "./check-report.ts";
 
@@ -26,25 +27,4 @@ function unused(bounds: object, key: string): string {
   let count = 2;
   while (Object.hasOwn(bounds, `${key}#${count}`)) count++;
   return `${key}#${count}`;
-}
-
-function boundJson(bound: Bound) {
-  const { verdict, witness } = bound;
-  const path = witness === null ? null : [...witness.prefix, ...witness.cycle];
-  return {
-    terminates: verdict !== "unbounded" && verdict !== "undecided",
-    ...(verdict === "undecided" && { decided: false }),
-    visits: bound.visits,
-    model_calls: bound.modelCalls,
-    tool_calls: bound.toolCalls,
-    wall_time_sec: bound.wallTimeSec,
-    // A run that a budget ends is no witness, and a cycle that was only suspected proves nothing.
-    witness: verdict === "unbounded" ? path : null,
-    ...(verdict === "undecided" && path !== null && { suspect: path }),
-    verdict,
-    exact: bound.exact,
-    entry: bound.entry,
-    per_state: bound.perState,
-    configurations: bound.configurations,
-  };
 }

@@ -1,8 +1,9 @@
 // One finding a line, for streams; the last line is `{"summary":…}` with the counts and the bounds.
 
+import { diagnosticJson } from "../../host/pack-view.ts";
 import { boundsJson } from "./bounds-json.ts";
 import type { Format } from "./check-report.ts";
-import { diagnosticJson } from "./json.ts";
+
 import { jsonText } from "./json-text.ts";
 
 export const jsonl: Format = (report) => {

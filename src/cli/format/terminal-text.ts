@@ -5,6 +5,13 @@ export function visible(text: string): string {
   return text.replaceAll("\t", " ").replace(UNPRINTABLE, "·");
 }
 
+/** The same for a text of several lines: line ends and tabs stay. */
+export function visibleLines(text: string): string {
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(UNPRINTABLE, (one) => (one === "\n" || one === "\t" ? one : "·"));
+}
+
 // \p{Cc} is C0, DEL and C1: an escape sequence begins with one of them.
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 

@@ -4,7 +4,7 @@ import { isObject } from "../../base/json.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import type { Input } from "../../core/input.ts";
 import type { Run } from "../../core/run.ts";
-import { note, write } from "../output.ts";
+import { noteText as note, writeText as write } from "../output.ts";
 
 /** The input a line stands for; undefined for an empty line, a text when it is a command gone wrong. */
 export function chatInput(

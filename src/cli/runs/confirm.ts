@@ -2,10 +2,11 @@
 
 import { createInterface } from "node:readline/promises";
 import { ExitError, exits, usageError } from "../exit.ts";
+import { mayAsk } from "./may-ask.ts";
 
 export async function confirm(what: string, yes: boolean): Promise<void> {
   if (yes) return;
-  if (!process.stdin.isTTY) throw usageError(`${what}; nothing was removed (give --yes to do it)`);
+  if (!mayAsk()) throw usageError(`${what}; nothing was removed (give --yes to do it)`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await lines.question(`${what}; go on? [y/N] `);

@@ -1,66 +1,145 @@
-// Drives one run until it ends or waits, shows it, and gives the exit code: shared by every command that
-// does.
+// Drives one run until it ends, waits or is stopped, shows it, and gives the exit code: shared by every
+// command that does.
 
-import { isoTime } from "../../base/iso-time.ts";
-import type { TurnRow } from "../../core/facts.ts";
+import { type Command, Option } from "commander";
+import { refusalText } from "../../core/refusal-text.ts";
 import type { Run } from "../../core/run.ts";
 import { type Summary, summaryOf } from "../../core/summary.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { exits } from "../exit.ts";
-import { note, write } from "../output.ts";
-import { lineProgress } from "./progress.ts";
+import { type ColorChoice, note, noteText } from "../output.ts";
+import { duration } from "./duration.ts";
+import { mayAsk } from "./may-ask.ts";
+import { offerChoice } from "./offer-choice.ts";
+import type { Show } from "./show.ts";
+import { visitSince } from "./visit-since.ts";
 
-/** How long running tools may finish after Ctrl-C. */
-const GRACE_MS = 10_000;
-
-export interface Show {
-  readonly onTurn: (id: string, row: TurnRow, run: Run) => void;
-  readonly end: (summary: Summary, run: Run) => void;
+export interface DriveFlags {
+  /** Milliseconds. */
+  readonly grace: number;
+  readonly color?: ColorChoice;
+  readonly json?: true;
+  readonly stream?: true;
 }
 
-/** NDJSON on stdout, or lines for people on stderr with the result on stdout. */
-export function showOf(json: boolean): Show {
-  if (json) {
-    return {
-      onTurn: (id, row) =>
-        write(`${JSON.stringify({ run: id, turn: row.turn, at: isoTime(row.at), facts: row.facts })}\n`),
-      end: (summary) => write(`${JSON.stringify(summary)}\n`),
-    };
+export function withDriveFlags(command: Command): Command {
+  return command
+    .option("--stream", "show the model's text as it comes")
+    .option("--grace <time>", "how long tools may finish after Ctrl-C", duration, duration("10s"))
+    .addOption(new Option("--color <when>", "colour the live view").choices(["auto", "always", "never"]));
+}
+
+/** To be called once the run is there and before it is driven on: `before` is how it was left. */
+export async function beginShow(
+  engine: Engine,
+  show: Show,
+  { id, before, title }: { readonly id: string; readonly before: Run; readonly title?: string },
+): Promise<void> {
+  const run = (await engine.load(id)) ?? before;
+  const program = await engine.program(run.digest);
+  const since = await visitSince(engine.store, id, before);
+  show.begin({ id, program, run, before, since, ...(title !== undefined && { title }) });
+}
+
+export async function drive(
+  engine: Engine,
+  id: string,
+  { show, flags }: { readonly show: Show; readonly flags: DriveFlags },
+): Promise<number> {
+  using stop = stopOnSignals(engine, show, flags.grace);
+  try {
+    for (;;) {
+      const run = await engine.settled(id);
+      if (stop.signal() !== undefined) return await leave(engine, id, { run, show, stop });
+      const summary = await summaryFor(engine, id, run);
+      if (!(await askPerson(engine, summary, { run, show, stop, json: flags.json === true }))) {
+        if (stop.signal() !== undefined) continue;
+        show.end(summary, run);
+        return exitOf(summary);
+      }
+    }
+  } finally {
+    show.close();
   }
-  const progress = lineProgress(note);
+}
+
+interface Stop extends Disposable {
+  signal(): NodeJS.Signals | undefined;
+  /** Aborted by the first signal. */
+  readonly abort: AbortSignal;
+  /** Resolves when what was under way is recorded or left. */
+  settled(): Promise<void>;
+}
+
+/** The first signal pauses within the grace; the second leaves at once, which is as safe as a kill. */
+function stopOnSignals(engine: Engine, show: Show, graceMs: number): Stop {
+  const abort = new AbortController();
+  let first: NodeJS.Signals | undefined;
+  let pausing: Promise<void> = Promise.resolve();
+  const stop = (signal: NodeJS.Signals) => {
+    if (first !== undefined) process.exit(exitOfSignal(signal));
+    first = signal;
+    abort.abort();
+    pausing = engine.pause(graceMs).catch((error: unknown) => {
+      show.rest();
+      note(`error: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, stop);
   return {
-    onTurn: (_id, row, run) => progress.turn(row, run),
-    end: (summary, run) => {
-      progress.end(run);
-      write(resultText(summary));
+    signal: () => first,
+    abort: abort.signal,
+    settled: () => pausing,
+    [Symbol.dispose]: () => {
+      for (const signal of signals) process.off(signal, stop);
     },
   };
 }
 
-export async function drive(engine: Engine, id: string, show: Show): Promise<number> {
-  let pausing: Promise<void> | undefined;
-  const stop = () => {
-    if (pausing !== undefined) process.exit(exits.interrupted);
-    pausing = engine.pause(GRACE_MS).catch((error: unknown) => note(`error: ${String(error)}`));
-  };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
-  try {
-    let run = await engine.settled(id);
-    if (pausing !== undefined) {
-      // Tools may still be finishing, and each of them adds a turn.
-      await pausing;
-      run = (await engine.load(id)) ?? run;
-    }
-    const summary = await summaryFor(engine, id, run);
-    if (pausing !== undefined && run.final === null) {
-      note(`paused at turn ${run.turn}; continue with: packloop resume ${id}`);
-      return exits.interrupted;
-    }
+/** The terminal that hangs up acts like Ctrl-C. */
+const exitOfSignal = (signal: NodeJS.Signals | undefined): number =>
+  signal === "SIGTERM" ? exits.terminated : exits.interrupted;
+
+async function leave(
+  engine: Engine,
+  id: string,
+  { run: seen, show, stop }: { readonly run: Run; readonly show: Show; readonly stop: Stop },
+): Promise<number> {
+  // Tools may still be finishing, and each of them adds a turn.
+  await stop.settled();
+  const run = (await engine.load(id)) ?? seen;
+  const summary = await summaryFor(engine, id, run);
+  if (run.final !== null) {
     show.end(summary, run);
     return exitOf(summary);
-  } finally {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, stop);
   }
+  show.paused(summary, run);
+  note(`paused at turn ${run.turn}; continue with: packloop resume ${id}`);
+  return exitOfSignal(stop.signal());
+}
+
+/** True when a person was there and something may have moved the run since. */
+async function askPerson(
+  engine: Engine,
+  summary: Summary,
+  { run, show, stop, json }: { run: Run; show: Show; stop: Stop; json: boolean },
+): Promise<boolean> {
+  if (json || run.final !== null || !mayAsk()) return false;
+  show.rest();
+  // Its time may run out while the question stands.
+  const moved = new AbortController();
+  show.nextTurn().then(
+    () => moved.abort(),
+    () => undefined,
+  );
+  const program = await engine.program(run.digest);
+  const input = await offerChoice({ summary, run, program }, AbortSignal.any([stop.abort, moved.signal]));
+  if (moved.signal.aborted) return true;
+  if (input === undefined) return false;
+  const submitted = await engine.submit(summary.run, input);
+  if (submitted.kind === "refused") noteText(refusalText(submitted.refusal));
+  return true;
 }
 
 export async function summaryFor(engine: Engine, id: string, run: Run): Promise<Summary> {
@@ -78,41 +157,4 @@ export function exitOf({ status }: Summary): number {
     cancelled: exits.cancelled,
   };
   return codes[status];
-}
-
-export function resultText(summary: Summary): string {
-  const { run, status, reason, state } = summary;
-  const out = [
-    `${run} ${status}${reasonText(summary)}${status === "waiting" ? ` in ${state ?? "its prompt"}` : ""}`,
-  ];
-  if (summary.output !== null && summary.output.text !== "") out.push("", summary.output.text);
-  for (const wait of summary.waiting_for) out.push(...waitText(run, wait));
-  if (reason?.message !== undefined) out.push(`  ${reason.message}`);
-  out.push("", `  packloop trace ${run}      the way it took`);
-  return `${out.join("\n")}\n`;
-}
-
-function reasonText({ reason }: Summary): string {
-  if (reason === null) return "";
-  const limit = reason.limit === undefined ? reason.code : `${reason.limit} ${reason.value ?? ""}`.trim();
-  return ` (${limit}${reason.state === undefined ? "" : ` in ${reason.state}`})`;
-}
-
-export function waitText(run: string, wait: Summary["waiting_for"][number]): readonly string[] {
-  switch (wait.kind) {
-    case "event":
-      return (wait.events ?? []).map((event) => `  packloop send ${run} ${event} --by NAME`);
-    case "message":
-      return [`  packloop say ${run} "…"`];
-    case "approval":
-      return [
-        `  ${wait.tool ?? "a tool"} wants ${JSON.stringify(wait.args)} (SHA-256 ${wait.sha256 ?? ""})`,
-        `  packloop approve ${run} ${wait.step}      packloop reject ${run} ${wait.step} --reason "…"`,
-      ];
-    default:
-      return [
-        `  step ${wait.step}: ${wait.tool ?? "a call"} ${wait.kind === "in_doubt" ? "may or may not have happened" : "is answered from outside"}`,
-        `  packloop answer ${run} ${wait.step} --result JSON | --error TEXT | --retry | --abort`,
-      ];
-  }
 }

@@ -1,10 +1,11 @@
 // The store a command works on: `--store`, then PACKLOOP_STORE, then ./.packloop/runs.db.
 
-import { existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Fault, type Store } from "../../engine/ports.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { ExitError, exits, faultError, usageError } from "../exit.ts";
+import { makeFolders, storePath } from "./store-path.ts";
 
 export interface OpenStoreOptions {
   readonly store: string | undefined;
@@ -14,17 +15,22 @@ export interface OpenStoreOptions {
 }
 
 export async function openStore({ store, readOnly, create }: OpenStoreOptions): Promise<Store> {
-  const path = store ?? process.env["PACKLOOP_STORE"] ?? join(".packloop", "runs.db");
+  const path = chosenStore(store);
   if (/^postgres(ql)?:/.test(path)) throw usageError("PostgreSQL stores are not built into this version");
-  if (create !== true && !existsSync(path))
+  const file = storePath(path);
+  if (create !== true && !existsSync(file))
     throw new ExitError(`there are no runs here (no store at \`${path}\`)`, exits.notFound);
   try {
-    if (create === true) mkdirSync(dirname(path), { recursive: true });
-    return await openSqliteStore(path, { readOnly });
+    if (create === true) makeFolders(file);
+    return await openSqliteStore(file, { readOnly });
   } catch (error) {
     throw storeError(error, path);
   }
 }
+
+/** The path or address of the store that `--store`, or its absence, means. */
+export const chosenStore = (given: string | undefined): string =>
+  given ?? process.env["PACKLOOP_STORE"] ?? join(".packloop", "runs.db");
 
 /** A fault of the store as one line with the right exit code. */
 function storeError(error: unknown, path: string): unknown {

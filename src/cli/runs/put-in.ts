@@ -3,22 +3,23 @@
 
 import type { Command } from "commander";
 import type { Input } from "../../core/input.ts";
-import { ExitError, exits } from "../exit.ts";
-import { note, write } from "../output.ts";
-import { drive, exitOf, resultText, showOf, summaryFor } from "./drive.ts";
-import { openEngine } from "./open-engine.ts";
+import { ExitError, exits, usageError } from "../exit.ts";
+import { note, write, writeText } from "../output.ts";
+import { beginShow, type DriveFlags, drive, exitOf, summaryFor, withDriveFlags } from "./drive.ts";
+import { openEngine, openWorlds } from "./open-engine.ts";
 import { openStore } from "./open-store.ts";
-import { refusalError } from "./refusal-text.ts";
+import { refusalError } from "./refusal-error.ts";
+import { resultText } from "./result-text.ts";
 import { findRun } from "./run-id.ts";
+import { showOf } from "./show.ts";
 
-export interface PutInFlags {
+export interface PutInFlags extends DriveFlags {
   readonly store?: string;
-  readonly json?: true;
   readonly follow?: true;
 }
 
 export function withPutInFlags(command: Command): Command {
-  return command
+  return withDriveFlags(command)
     .option("--follow", "go on driving the run")
     .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
     .option("--json", "print the summary as JSON");
@@ -26,27 +27,32 @@ export function withPutInFlags(command: Command): Command {
 
 export async function putIn(given: string, flags: PutInFlags, input: (at: number) => Input): Promise<void> {
   const store = await openStore({ store: flags.store, readOnly: false });
-  const show = showOf(flags.json === true);
-  let driving = false;
+  const show = showOf(flags);
+  const worlds = openWorlds({ store: flags.store });
   await using engine = openEngine({
+    worlds,
     store,
     people: flags.follow === true,
-    onTurn: (id, row, run) => (driving ? show.onTurn(id, row, run) : undefined),
     idle: flags.follow !== true,
+    ...(flags.follow === true && { onTurn: show.onTurn }),
   });
-  const { run: id } = await findRun(store, given);
-  driving = flags.follow === true;
+  const { run: id, turn } = await findRun(store, given);
+  if (turn !== undefined) throw usageError(`\`${given}\` names a turn (expected a whole run: \`${id}\`)`);
+  const before = await engine.load(id);
+  if (before === undefined) throw new ExitError(`run \`${id}\` does not exist`, exits.notFound);
+  await worlds.learn(store, id);
   const submitted = await engine.submit(id, input(Date.now()));
   if (submitted.kind === "refused") throw refusalError(submitted.refusal);
   if (submitted.kind === "ignored") note(`ignored: ${submitted.why}`);
   if (flags.follow === true) {
+    await beginShow(engine, show, { id, before });
     await engine.resume(id);
-    process.exitCode = await drive(engine, id, show);
+    process.exitCode = await drive(engine, id, { show, flags });
     return;
   }
-  const run = await engine.load(id);
-  if (run === undefined) throw new ExitError(`run \`${id}\` does not exist`, exits.notFound);
+  const run = (await engine.load(id)) ?? before;
   const summary = await summaryFor(engine, id, run);
-  write(flags.json === true ? `${JSON.stringify(summary)}\n` : resultText(summary));
+  if (flags.json === true) write(`${JSON.stringify(summary)}\n`);
+  else writeText(resultText(summary));
   process.exitCode = submitted.kind === "ignored" || run.final === null ? exits.ok : exitOf(summary);
 }

@@ -10,8 +10,8 @@ import { LineIndex } from "../../pack/read/line-index.ts";
 import { parseYaml } from "../../pack/read/parse-yaml.ts";
 import { entryAt, type Node, nodeAt, toJson } from "../../pack/read/tree.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
-import { readPackText, readStdin } from "../read-file.ts";
-import { refusalError } from "./refusal-text.ts";
+import { readPackText, readStdin, reasonOf } from "../read-file.ts";
+import { refusalError } from "./refusal-error.ts";
 
 /** A YAML or JSON file as a value, with the tree for positions. */
 function readValueFile(file: string): { value: Json; root: Node | undefined; text: string } {
@@ -70,7 +70,8 @@ export function startVariables(
   const texts = keyValues(flags.var, "--var");
   const where = whereToStart(program, flags.prompt === undefined ? {} : { prompt: flags.prompt });
   if ("code" in where) throw refusalError(where);
-  return resolveVariables(program, where, { values: file, texts }).values;
+  const bound = (source: string, field: string) => (source === "env" ? process.env[field] : undefined);
+  return resolveVariables(program, where, { values: file, texts, bound }).values;
 }
 
 /** JSON where it is JSON, else text: for artifacts and results given on a command line. */
@@ -86,8 +87,6 @@ function fileText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw usageError(
-      `cannot open \`${file}\` (${(error as NodeJS.ErrnoException).code ?? "unknown reason"})`,
-    );
+    throw usageError(`cannot open \`${file}\` (${reasonOf(error)})`);
   }
 }

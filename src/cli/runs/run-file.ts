@@ -7,8 +7,8 @@ import { applyTurn } from "../../core/apply.ts";
 import { FACTS_VERSION, type TurnRow } from "../../core/facts.ts";
 import { emptyRun, type Run } from "../../core/run.ts";
 import type { RunRecord, Store } from "../../engine/ports.ts";
+import { turnsOf } from "../../host/stored-runs.ts";
 import { usageError } from "../exit.ts";
-import { turnsOf } from "./load-run.ts";
 
 const KIND = "packloop.run/1";
 
@@ -48,7 +48,7 @@ export async function* runLines(store: Store, record: RunRecord): AsyncGenerator
     source: current.source,
     earlier: await Promise.all([...digests].map((one) => programOf(store, one))),
     key,
-    setup,
+    setup: portableSetup(setup),
     turns: turn,
   };
   const hash = beginHash(bare);
@@ -138,4 +138,13 @@ async function programOf(store: Store, digest: string): Promise<StoredProgram> {
   const stored = await store.program(digest);
   if (stored === undefined) throw usageError(`the program \`${digest}\` of the run is not in the store`);
   return { digest, ...stored };
+}
+
+/**
+ * What may travel with a run. A file of somebody else must not bring commands, addresses or paths with it
+ * that a later `resume` would use: model and tools are given anew (`--config`). A script does nothing outside.
+ */
+export function portableSetup(setup: JsonObject): JsonObject {
+  const kept = Object.entries(setup).filter(([key]) => !["settings", "record", "replay"].includes(key));
+  return Object.fromEntries(kept);
 }

@@ -2,6 +2,7 @@
 
 import type { Json } from "../../base/json.ts";
 import type { TraceRow } from "../../core/trace.ts";
+import { cells as cellsIn, padded, shortened } from "../format/terminal-line.ts";
 
 const CELL_MAX = 24;
 
@@ -13,11 +14,11 @@ export interface TableOptions {
 export function traceTable(rows: readonly TraceRow[], options: TableOptions = {}): string {
   const cells = tableCells(rows, options);
   const widths = (cells[0] ?? []).map((_, column) =>
-    Math.max(...cells.map((row) => [...(row[column] ?? "")].length)),
+    Math.max(...cells.map((row) => cellsIn(row[column] ?? ""))),
   );
   const line = (row: readonly string[]) =>
     row
-      .map((cell, i) => pad(cell, widths[i] ?? 0))
+      .map((cell, i) => padded(cell, widths[i] ?? 0))
       .join(" │ ")
       .trimEnd();
   const [head = [], ...body] = cells;
@@ -80,15 +81,5 @@ function textOf(value: Json | undefined): string {
 }
 
 /** One line that fits a column; what never had a value is a dash. */
-function shorten(text: string): string {
-  if (text === "") return "—";
-  const line = [
-    ...text
-      .replaceAll(/\s+/g, " ")
-      .replaceAll(/\p{Cc}|\p{Cf}/gu, "·")
-      .trim(),
-  ];
-  return line.length > CELL_MAX ? `${line.slice(0, CELL_MAX - 1).join("")}…` : line.join("");
-}
-
-const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - [...text].length));
+const shorten = (text: string): string =>
+  text === "" ? "—" : shortened(text.replaceAll(/(?!\s)\p{Cf}/gu, "·"), CELL_MAX);

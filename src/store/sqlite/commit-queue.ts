@@ -1,7 +1,7 @@
 // Writes are asked for here and written in groups: all that wait at a moment go into one transaction and one
-// sync. A run that goes on alone is written on this thread, because handing its turns over would cost a third
-// of what a sync does (docs/decisions/0003). As soon as several runs are at work, or the disk is slow, the
-// groups go to the commit thread and this thread is free meanwhile.
+// sync. A run that goes on alone is written on this thread, because handing its turns over would cost up to a
+// third of what a commit does (docs/decisions/0003). As soon as several runs are at work, or the disk is
+// slow, the groups go to the commit thread and this thread is free meanwhile.
 
 import { once } from "node:events";
 import type { DatabaseSync } from "node:sqlite";
@@ -104,12 +104,22 @@ export class CommitQueue {
     });
   }
 
+  /** The thread is gone afterwards, also when the last write failed. */
   async close(): Promise<void> {
-    if (this.#end === undefined) {
-      const last = this.write({ kind: "settle" });
-      this.#end = new Fault("store-unavailable", "the store is closed", { retry: "never" });
-      await last;
+    try {
+      if (this.#end === undefined) await this.#settle();
+    } finally {
+      await this.#stopThread();
     }
+  }
+
+  async #settle(): Promise<void> {
+    const last = this.write({ kind: "settle" });
+    this.#end = new Fault("store-unavailable", "the store is closed", { retry: "never" });
+    await last;
+  }
+
+  async #stopThread(): Promise<void> {
     const thread = this.#thread;
     this.#thread = undefined;
     if (thread === undefined) return;
@@ -183,6 +193,8 @@ export class CommitQueue {
     if (message.kind === "failed") return this.#fail(group, errorOf(message.error), message.final);
     this.#lastMs = message.ms;
     this.#writer.forget();
+    // Those who wait go first: the thread writes them while this one sees to the callers it has just served.
+    this.#flush();
     this.#answer(group, unpackReplies(message.replies));
   }
 
@@ -224,6 +236,8 @@ export class CommitQueue {
   }
 
   #lost(cause: unknown): void {
+    // It was stopped after a failure, or has nothing in hand that anybody waits for.
+    if (this.#end !== undefined && this.#flying.length === 0) return;
     const message = `the commit thread of the store \`${this.#file.path}\` stopped; open the store again`;
     const group = this.#flying;
     this.#flying = [];

@@ -41,7 +41,8 @@ function write(group: PackedRequests, forget: boolean): void {
   }
 }
 
+/** Also after a failure has stopped it: the order to close may be on its way already. */
 function stop(): void {
-  db.close();
+  if (db.isOpen) db.close();
   port.close();
 }

@@ -1,11 +1,13 @@
 // Opens the file of a store: tells ours from others', makes the tables of a new one, and sets what every
 // connection needs. Durability rests on the settings here: WAL and a full sync in every commit.
 
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { Fault } from "../../engine/ports.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 import { FOLD_VERSION } from "./snapshot.ts";
-import { corrupt, faultOf, foreign } from "./store-fault.ts";
+import { corrupt, empty, faultOf, foreign, isUnwritable } from "./store-fault.ts";
 
 export interface OpenOptions {
   /** The file grows to at most so many pages of 4 KiB; past it the store is `store-unavailable`. */
@@ -22,14 +24,18 @@ export function openForWriting(path: string, options: OpenOptions): DatabaseSync
     if (kind === "foreign") throw foreign(path);
     // To be said before anything is written, or it has no effect.
     if (kind === "empty") db.exec("PRAGMA auto_vacuum = INCREMENTAL");
-    const mode = read(db, "PRAGMA journal_mode = WAL");
-    if (mode !== "wal") {
+    // Executed apart from being read: a statement left at its first row does not say that its commit failed.
+    db.exec("PRAGMA journal_mode = WAL");
+    if (read(db, "PRAGMA journal_mode") !== "wal") {
       const message = `the file system of \`${path}\` does not allow a write-ahead log; keep the store on a local disk`;
       throw new Fault("store-unavailable", message, { retry: "never" });
     }
     settle(db, options);
     if (kind === "empty") create(db);
     checkVersion(db, path);
+    // A file that may only be read opens all the same, and would show it with the first turn. Nothing is
+    // written by this.
+    db.exec("DELETE FROM meta WHERE false");
     dropOldSnapshots(db);
   });
 }
@@ -41,27 +47,42 @@ export function openAgain(path: string, options: OpenOptions): DatabaseSync {
 
 /** Beside whoever writes, in this process or another. */
 export function openForReading(path: string): DatabaseSync {
-  return opened(path, { readOnly: true }, (db) => {
-    if (kindOf(db) !== "ours") throw foreign(path);
+  const prepare = (db: DatabaseSync) => {
+    const kind = kindOf(db);
+    if (kind !== "ours") throw kind === "empty" ? empty(path) : foreign(path);
     db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
     checkVersion(db, path);
-  });
+  };
+  try {
+    return opened(path, { readOnly: true }, prepare);
+  } catch (error) {
+    // Reading beside a writer needs files that cannot be made where nothing may be written. A log holds turns
+    // that are nowhere else; without one the file is whole, and nobody can be writing to it.
+    if (!isUnwritable(error) || existsSync(`${path}-wal`)) throw error;
+    return opened(path, { readOnly: true, isFrozen: true }, prepare);
+  }
 }
 
 function opened(
   path: string,
-  { readOnly }: { readOnly: boolean },
+  { readOnly, isFrozen }: { readOnly: boolean; isFrozen?: true },
   prepare: (db: DatabaseSync) => void,
 ): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS });
+    db = new DatabaseSync(isFrozen === true ? frozen(path) : path, { readOnly, timeout: BUSY_TIMEOUT_MS });
     prepare(db);
     return db;
   } catch (error) {
     db?.close();
     throw faultOf(error, path);
   }
+}
+
+function frozen(path: string): URL {
+  const url = pathToFileURL(path);
+  url.searchParams.set("immutable", "1");
+  return url;
 }
 
 function settle(db: DatabaseSync, { pagesMax }: OpenOptions): void {

@@ -2,15 +2,17 @@
 // an empty database beside the file: a process that dies, however it dies, lets go of it. Who holds it stands
 // in a text of its own, because the locked file cannot be opened without endangering the lock.
 
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../engine/ports.ts";
-import { faultOf, isBusy } from "./store-fault.ts";
+import { faultOf, isBusy, isOfDisk } from "./store-fault.ts";
 
 export interface FileLock {
   release(): void;
+  /** Lets go without leaving a trace, where the file turned out to be no store. */
+  withdraw(): void;
 }
 
 interface Owner {
@@ -24,6 +26,7 @@ interface Owner {
 const WAIT_MS = 250;
 
 export function lockFile(path: string): FileLock {
+  const isNew = !existsSync(`${path}-lock`);
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(`${path}-lock`, { timeout: WAIT_MS });
@@ -31,10 +34,15 @@ export function lockFile(path: string): FileLock {
     const owner = `${path}-owner`;
     writeFileSync(owner, JSON.stringify(ourselves()));
     const held = db;
+    const release = () => {
+      removeText(owner);
+      held.close();
+    };
     return {
-      release() {
-        rmSync(owner, { force: true });
-        held.close();
+      release,
+      withdraw() {
+        release();
+        if (isNew) removeText(`${path}-lock`);
       },
     };
   } catch (error) {
@@ -53,6 +61,16 @@ function ourselves(): Owner {
     command: words.filter((word) => word !== "").join(" "),
     since: new Date().toISOString(),
   };
+}
+
+/** What stays behind misleads nobody: the next holder writes its own text before anybody can be refused. */
+function removeText(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    // The disk fails. Everything acknowledged was written before, and whoever writes next is told.
+    if (!isOfDisk(error)) throw error;
+  }
 }
 
 function locked(path: string, cause: unknown): Fault {

@@ -1,6 +1,7 @@
 // What the store asks of the one who writes, on this thread or on the commit thread. Plain data. Names of
 // runs, keys and digests are as in their columns.
 
+import type { TurnRow } from "../../core/facts.ts";
 import type { RunColumns, TurnColumns } from "./run-record.ts";
 import type { SnapshotWrite } from "./snapshot.ts";
 import type { ErrorText } from "./store-fault.ts";
@@ -8,6 +9,7 @@ import type { ErrorText } from "./store-fault.ts";
 export type WriteRequest =
   | CommitRequest
   | ForkRequest
+  | TakeRequest
   | { readonly kind: "program"; readonly digest: string; readonly program: string; readonly source: string }
   | { readonly kind: "remove"; readonly runs: readonly string[] }
   | CollectRequest
@@ -32,6 +34,15 @@ export interface CommitRequest extends TurnWrite {
 export interface ForkRequest extends TurnWrite {
   readonly kind: "fork";
   readonly from: string;
+  readonly create: RunColumns;
+}
+
+export interface TakeRequest {
+  readonly kind: "take";
+  readonly run: string;
+  /** The whole journal; the first `shared` of its turns are here already. */
+  readonly rows: readonly TurnRow[];
+  readonly shared: number;
   readonly create: RunColumns;
 }
 

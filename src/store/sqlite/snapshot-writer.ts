@@ -9,6 +9,9 @@ import { FOLD_VERSION, type LogRef, type LogWrite, type SnapshotWrite } from "./
 import { squeeze } from "./squeeze.ts";
 import { sumOf } from "./turn-hash.ts";
 
+/** All zero when there is none. */
+export type NewestSnapshot = Omit<Sizes, "bytes">;
+
 interface Part extends LogWrite {
   readonly data: Uint8Array;
 }
@@ -37,9 +40,9 @@ export class SnapshotWriter {
     return { kind: "written", logs: refs.map(([log]) => log) };
   }
 
-  newest(run: number): Omit<Sizes, "bytes"> {
+  newest(run: number): NewestSnapshot {
     const found = this.#sql.newest.get(keyOf(run, 0), keyOf(run, TURN_MAX));
-    return (found as Omit<Sizes, "bytes"> | undefined) ?? { covers: 0, snapshot: 0 };
+    return (found as NewestSnapshot | undefined) ?? { covers: 0, snapshot: 0 };
   }
 
   /** A log is continued only by its own run, and only from its end. */

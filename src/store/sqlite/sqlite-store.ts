@@ -1,12 +1,19 @@
 // The store in one SQLite file. Reads happen here, on a connection that sees every commit as soon as it is
 // acknowledged; writes go through the queue, which groups them.
 
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { assert, Defect } from "../../base/assert.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Run } from "../../core/run.ts";
-import { type Commit, Fault, type ForkCommit, type RunFilter, type Store } from "../../engine/ports.ts";
+import {
+  type Commit,
+  Fault,
+  type ForkCommit,
+  type RunFilter,
+  type Store,
+  type TakenJournal,
+} from "../../engine/ports.ts";
 import { recordOf } from "../record.ts";
 import { toColumn } from "./column-text.ts";
 import { CommitQueue } from "./commit-queue.ts";
@@ -31,11 +38,13 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
       throw new Fault("store-unavailable", `there is no store \`${path}\``, { retry: "never" });
     return storeOn(path, openForReading(path), undefined);
   }
-  const lock = lockFile(path);
+  // Whatever links lead to it: one file, one lock.
+  const lock = lockFile(existsSync(path) ? realpathSync(path) : path);
   try {
     return storeOn(path, openForWriting(path, options), { lock, options });
   } catch (error) {
-    lock.release();
+    if (error instanceof Fault && error.code === "store-foreign") lock.withdraw();
+    else lock.release();
     throw error;
   }
 }
@@ -135,6 +144,13 @@ class SqliteStore implements Store {
     return this.#turned(run, after, reply);
   }
 
+  async take({ run, rows, shared, end, create }: TakenJournal) {
+    assert(shared < rows.length, "a journal that is taken has turns to add");
+    const columns = runColumns(recordOf(run, create, end));
+    const reply = await this.#write({ kind: "take", run: toColumn(run), rows, shared, create: columns });
+    return this.#turned(run, end, reply);
+  }
+
   async runnable(now: number, limit: number) {
     return this.#read(() => this.#reader.runnable(now, limit));
   }
@@ -149,6 +165,10 @@ class SqliteStore implements Store {
 
   async list(filter: RunFilter) {
     return this.#read(() => this.#reader.list(filter));
+  }
+
+  async names(filter: { prefix: string; limit: number }) {
+    return this.#read(() => this.#reader.names(filter));
   }
 
   async record(run: string) {
@@ -193,10 +213,13 @@ class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    await this.#queue?.close();
-    if (this.#closed === undefined) this.#db.close();
-    this.#closed ??= new Fault("store-unavailable", "the store is closed", { retry: "never" });
-    this.#lock?.release();
+    try {
+      await this.#queue?.close();
+    } finally {
+      if (this.#closed === undefined) this.#db.close();
+      this.#closed ??= new Fault("store-unavailable", "the store is closed", { retry: "never" });
+      this.#lock?.release();
+    }
   }
 
   /** A failed write is final: the file is let go, and only opening it again shows what is in it. */

@@ -7,7 +7,7 @@ import { Fault } from "../../engine/ports.ts";
 export interface ErrorText {
   readonly code: string | undefined;
   readonly message: string;
-  readonly retry: "later" | "never";
+  readonly retry: Fault["retry"];
 }
 
 export function errorText(error: unknown): ErrorText {
@@ -24,7 +24,9 @@ export const errorOf = ({ code, message, retry }: ErrorText): Error =>
 const NOT_UNDERSTOOD = 1;
 const BUSY = 5;
 const LOCKED = 6;
+const READ_ONLY = 8;
 const CORRUPT = 11;
+const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 /**
  * Permission, memory, read-only, input and output, full, cannot open, protocol of the lock, too big a file.
@@ -43,6 +45,14 @@ export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(sqlit
 export const isFatal = (error: unknown): boolean =>
   UNAVAILABLE.has(sqliteCode(error) ?? 0) || sqliteCode(error) === CORRUPT;
 
+/** A fault because a file may only be read, or cannot be made. */
+export const isUnwritable = (fault: unknown): boolean =>
+  fault instanceof Fault && [READ_ONLY, CANNOT_OPEN].includes(sqliteCode(fault.cause) ?? 0);
+
+/** An error of the operating system as Node reports it, in whatever words. */
+export const isOfDisk = (error: unknown): boolean =>
+  sqliteCode(error) === undefined && typeof (error as { errno?: unknown } | null)?.errno === "number";
+
 /** The fault for an error; a defect of ours stays what it is. */
 export function faultOf(error: unknown, path: string): Error {
   if (error instanceof Fault || error instanceof Defect) return error;
@@ -54,7 +64,7 @@ export function faultOf(error: unknown, path: string): Error {
     const message = `the store \`${path}\` is held by another program, which did not let go in time: ${said}`;
     return new Fault("store-unavailable", message, { retry: "later", cause: error });
   }
-  if (code !== undefined && UNAVAILABLE.has(code)) {
+  if ((code !== undefined && UNAVAILABLE.has(code)) || isOfDisk(error)) {
     const message = `the store \`${path}\` cannot be used: ${said}; see to the disk and its permissions, then open it again`;
     return new Fault("store-unavailable", message, { retry: "later", cause: error });
   }
@@ -71,13 +81,20 @@ export function corrupt(what: string, why: string, cause?: unknown): Fault {
 }
 
 /** What cannot be decoded is damaged. Errors of SQLite pass: they are judged by their codes. */
-export function decoded<T>(what: string, decode: () => T): T {
+export function decoded<T>(what: string | (() => string), decode: () => T): T {
   try {
     return decode();
   } catch (error) {
     if (error instanceof Fault || sqliteCode(error) !== undefined) throw error;
-    throw corrupt(what, error instanceof Error ? error.message : String(error), error);
+    const why = error instanceof Error ? error.message : String(error);
+    throw corrupt(typeof what === "string" ? what : what(), why, error);
   }
+}
+
+/** Nobody's, so nobody is warned off it: the first run makes a store of it. */
+export function empty(path: string): Fault {
+  const message = `there are no runs here (\`${path}\` is empty: its first run was never stored)`;
+  return new Fault("store-empty", message, { retry: "never" });
 }
 
 export function foreign(path: string, cause?: unknown): Fault {

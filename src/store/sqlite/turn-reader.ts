@@ -38,12 +38,15 @@ export class TurnReader {
     const rows: TurnRow[] = [];
     let before = this.hashOf(run, from - 1);
     const found = this.#sql.turns.all(keyOf(run, from), keyOf(run, last)) as unknown as readonly TurnCells[];
-    for (const cells of found) {
-      const turn = from + rows.length;
-      if (before === undefined || turnOf(cells[0]) !== turn) throw missing(name, turn);
-      rows.push(decodedTurn(name, turn, () => this.#turn(turn, cells, before as string)));
-      before = cells[8];
-    }
+    const present = () => `turn ${from + rows.length} of run ${name}`;
+    decoded(present, () => {
+      for (const cells of found) {
+        const turn = from + rows.length;
+        if (before === undefined || turnOf(cells[0]) !== turn) throw missing(name, turn);
+        rows.push(this.#turn(turn, cells, before));
+        before = cells[8];
+      }
+    });
     if (rows.length <= last - from) throw missing(name, from + rows.length);
     return rows;
   }
@@ -71,9 +74,6 @@ export class TurnReader {
     return text;
   }
 }
-
-const decodedTurn = <T>(name: string, turn: number, decode: () => T): T =>
-  decoded(`turn ${turn} of run ${name}`, decode);
 
 export const missing = (name: string, turn: number) =>
   corrupt(`turn ${turn} of run ${name}`, "it is missing");

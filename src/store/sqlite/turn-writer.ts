@@ -7,7 +7,7 @@ import { assert } from "../../base/assert.ts";
 import type { CommitRequest, ForkRequest, TurnReply, TurnWrite } from "./requests.ts";
 import { overdue, type RunColumns, runSum, standingOf } from "./run-record.ts";
 import { keyOf, newestTurn, TURN_BITS, TURN_MAX } from "./schema.ts";
-import { SnapshotWriter } from "./snapshot-writer.ts";
+import { type NewestSnapshot, SnapshotWriter } from "./snapshot-writer.ts";
 import { squeeze } from "./squeeze.ts";
 import { NO_HASH, textHash, turnHash } from "./turn-hash.ts";
 import { packText } from "./turn-text.ts";
@@ -15,12 +15,8 @@ import { packText } from "./turn-text.ts";
 /** Facts that weigh more are kept in `blob`. */
 const ROW_BYTES_MAX = 16 * 1024;
 
-/**
- * A run at work has its `head` brought up to date, and its snapshot thought of, every so many turns. The
- * second divides the first.
- */
+/** A run at work has its `head` brought up to date every so many turns. */
 const HEAD_TURNS = 64;
-const SNAPSHOT_TURNS = 8;
 
 const taken: TurnReply = { kind: "turn", written: false, overdue: 0 };
 const ordinary: TurnReply = { kind: "turn", written: true, overdue: 0 };
@@ -35,6 +31,8 @@ interface Position {
 
 interface Written extends Position {
   readonly turn: number;
+  /** Of the run's newest snapshot; undefined until somebody looks. */
+  readonly newest: NewestSnapshot | undefined;
 }
 
 /** Runs whose newest turn is kept in mind. */
@@ -60,9 +58,10 @@ export class TurnWriter {
     const last = this.#written.get(run);
     if (last === undefined || last.turn !== turn - 1) return undefined;
     if (create !== undefined || snapshot !== undefined || isLarge(facts)) return undefined;
-    if (last.standing !== standing || turn % SNAPSHOT_TURNS === 0 || standingOf(standing).work === 0)
+    if (last.standing !== standing || turn % HEAD_TURNS === 0 || standingOf(standing).work === 0)
       return undefined;
-    return this.#append(last, request) === undefined ? undefined : ordinary;
+    const after = this.#append(last, request);
+    return after && this.#replyTo(request, after);
   }
 
   /** To be called when another connection has written, and when what was written is taken back. */
@@ -77,20 +76,21 @@ export class TurnWriter {
     const after = this.#append(before, request);
     if (after === undefined) return taken;
     const { snapshot } = request;
-    const reply = snapshot && this.#snapshots.write(after, request.turn, snapshot);
     this.#keepHead(before, after, request.turn);
-    return {
-      kind: "turn",
-      written: true,
-      overdue: request.turn % SNAPSHOT_TURNS === 0 ? this.#overdue(after) : 0,
-      ...(reply !== undefined && { snapshot: reply }),
-    };
+    if (snapshot === undefined) return this.#replyTo(request, after);
+    const written = this.#snapshots.write(after, request.turn, snapshot);
+    return { ...this.#replyTo(request, { ...after, newest: undefined }), snapshot: written };
   }
 
   fork(request: ForkRequest): TurnReply {
     const cut = request.turn - 1;
     const origin = this.#position(request.from, cut);
     return origin === undefined ? taken : this.#begin(request, request.create, { run: origin.run, cut });
+  }
+
+  /** The run needs this program, too, for as long as it is here. */
+  use(run: string, digest: string): void {
+    this.#sql.insertUseByName.run(run, digest);
   }
 
   /** Brings every `head` up to date that a run at work has left behind. */
@@ -104,12 +104,12 @@ export class TurnWriter {
     if (made.changes === 0) return taken;
     const run = Number(made.lastInsertRowid);
     this.#sql.insertUse.run(run, digest);
-    const start = { run, hash: NO_HASH, bytes: 0, standing: "" };
+    const start: Position = { run, hash: NO_HASH, bytes: 0, standing: "" };
     const before = origin.cut === 0 ? start : this.#copy(origin, run);
     const after = this.#append(before, request);
     assert(after !== undefined, "a new run has no turn yet");
     this.#putHead(after, request.turn);
-    return { kind: "turn", written: true, overdue: this.#overdue(after) };
+    return this.#replyTo(request, after);
   }
 
   #remember(name: string, written: Written): void {
@@ -117,7 +117,7 @@ export class TurnWriter {
     this.#written.set(name, written);
   }
 
-  #position(name: string, turn: number): Position | undefined {
+  #position(name: string, turn: number): Position | Written | undefined {
     const written = this.#written.get(name);
     if (written?.turn === turn) return written;
     return this.#sql.position.get(turn, name) as Position | undefined;
@@ -132,7 +132,7 @@ export class TurnWriter {
     return this.#sql.copied.get(keyOf(to, cut)) as unknown as Position;
   }
 
-  #append(before: Position, request: TurnWrite): Position | undefined {
+  #append(before: Position | Written, request: TurnWrite): Written | undefined {
     const { turn, at, v, facts, standing, summary } = request;
     assert(turn <= TURN_MAX, `a run has at most ${TURN_MAX} turns`);
     const large = isLarge(facts);
@@ -145,9 +145,17 @@ export class TurnWriter {
     const done = this.#sql.insertTurn.run(key, at, v, bytes, standing, summary, text, name, hash);
     if (done.changes === 0) return undefined;
     if (blob !== undefined) this.#sql.insertBlob.run(content, blob);
-    const after = { run: before.run, turn, hash, bytes, standing };
+    const newest = "newest" in before ? before.newest : undefined;
+    const after = { run: before.run, turn, hash, bytes, standing, newest };
     this.#remember(request.run, after);
     return after;
+  }
+
+  #replyTo({ run }: TurnWrite, after: Written): TurnReply {
+    const newest = after.newest ?? this.#snapshots.newest(after.run);
+    if (newest !== after.newest) this.#remember(run, { ...after, newest });
+    const waits = overdue({ bytes: after.bytes, ...newest });
+    return waits === 0 ? ordinary : { kind: "turn", written: true, overdue: waits };
   }
 
   /**
@@ -163,10 +171,6 @@ export class TurnWriter {
   #putHead({ run, hash, standing }: Position, turn: number): void {
     const { status, work, due } = standingOf(standing);
     this.#sql.putHead.run(run, turn, hash, status, work, due);
-  }
-
-  #overdue({ run, bytes }: Position): number {
-    return overdue({ bytes, ...this.#snapshots.newest(run) });
   }
 }
 
@@ -187,6 +191,8 @@ function statements(db: DatabaseSync) {
     insertUse: db.prepare(
       "INSERT INTO run_program (run, digest) SELECT ?, digest FROM program WHERE digest = ?",
     ),
+    insertUseByName: db.prepare(`INSERT INTO run_program (run, digest)
+      SELECT r.id, p.digest FROM run r, program p WHERE r.name = ? AND p.digest = ? ON CONFLICT DO NOTHING`),
     insertTurn: db.prepare(`INSERT INTO turn (id, ${turn})
       VALUES (?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?)) ON CONFLICT DO NOTHING`),
     insertBlob: db.prepare("INSERT INTO blob (hash, data) VALUES (unhex(?), ?) ON CONFLICT DO NOTHING"),

@@ -2,6 +2,7 @@
 // between groups: what it goes by stands in the file, so the writers of two threads may take turns.
 
 import type { DatabaseSync } from "node:sqlite";
+import { JournalWriter } from "./journal-writer.ts";
 import type { CommitRequest, WriteReply, WriteRequest } from "./requests.ts";
 import { squeeze } from "./squeeze.ts";
 import { errorText, isBusy, isFatal } from "./store-fault.ts";
@@ -13,12 +14,14 @@ export class Writer {
   readonly #db: DatabaseSync;
   readonly #sql: ReturnType<typeof statements>;
   readonly #turns: TurnWriter;
+  readonly #journals: JournalWriter;
   readonly #sweeper: Sweeper;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#sql = statements(db);
     this.#turns = new TurnWriter(db);
+    this.#journals = new JournalWriter(this.#turns);
     this.#sweeper = new Sweeper(db);
   }
 
@@ -79,6 +82,8 @@ export class Writer {
         return this.#turns.commit(request);
       case "fork":
         return this.#turns.fork(request);
+      case "take":
+        return this.#journals.take(request);
       case "program":
         return this.#putProgram(request.digest, squeeze(request.program), squeeze(request.source));
       case "settle":
@@ -89,6 +94,7 @@ export class Writer {
         this.#sweeper.remove(request.runs);
         return { kind: "done" };
       case "collect":
+        this.#turns.forget();
         if (request.sweep) this.#sweeper.sweep(request.keep);
         return { kind: "collected", freed: 0, more: true };
     }

@@ -1,6 +1,8 @@
 // The checks that validators and evals may name, under every spelling in use, with the parameters they cannot
 // do without. Types whose parameters vary between runtimes are listed by name alone.
 
+import { checkTypeAliases, checkTypeOf } from "../../../core/check-names.ts";
+
 /** What a parameter must be to be usable. */
 export type ParamKind = "count" | "text" | "texts" | "schema";
 
@@ -12,11 +14,11 @@ export interface Need {
 
 /** The needs of a known type, none for types that are known by name alone; undefined for an unknown type. */
 export function needsOf(type: string): readonly Need[] | undefined {
-  return needs.get(aliases.get(type) ?? type) ?? (named.has(type) || aliases.has(type) ? [] : undefined);
+  return needs.get(checkTypeOf(type)) ?? (named.has(checkTypeOf(type)) ? [] : undefined);
 }
 
 export function checkTypeNames(): readonly string[] {
-  return [...needs.keys(), ...aliases.keys(), ...named];
+  return [...needs.keys(), ...checkTypeAliases(), ...named];
 }
 
 const need = (kind: ParamKind, ...names: readonly string[]): Need => ({ kind, names });
@@ -53,26 +55,6 @@ const needs: ReadonlyMap<string, readonly Need[]> = new Map([
   ["composition_branch_taken", [need("text", "branch")]],
   ["composition_step_output", [need("text", "step")]],
   ["guardrail_triggered", [need("text", "validator_type")]],
-]);
-
-/** Other spellings, those of earlier schemas included. */
-const aliases: ReadonlyMap<string, string> = new Map([
-  ["content_includes", "contains"],
-  ["content_includes_any", "contains_any"],
-  ["content_matches", "regex"],
-  ["regex_match", "regex"],
-  ["content_not_includes", "content_excludes"],
-  ["banned_words", "content_excludes"],
-  ["is_valid_json", "json_valid"],
-  ["valid_json", "json_valid"],
-  ["length", "max_length"],
-  ["max_sentences", "sentence_count"],
-  ["required_fields", "field_presence"],
-  ["tool_called", "tools_called"],
-  ["tools_not_called_with_args", "tool_args_excluded_session"],
-  ["llm_judge_conversation", "llm_judge_session"],
-  ["pii_detection", "pii_leakage"],
-  ["sentiment", "text_sentiment"],
 ]);
 
 const named: ReadonlySet<string> = new Set(

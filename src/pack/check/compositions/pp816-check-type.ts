@@ -2,6 +2,7 @@
 
 import { isObject, type Json, type JsonObject, type Path } from "../../../base/json.ts";
 import { suggest } from "../../../base/suggest.ts";
+import { judgesText } from "../../../core/check-names.ts";
 import { type CheckContext, onKey, onValue, type Report, type Rule } from "../rule.ts";
 import { checkTypeNames, type Need, needsOf, type ParamKind } from "./check-table.ts";
 import { allValidators, evalLevels } from "./eval-list.ts";
@@ -63,6 +64,16 @@ function judge(context: CheckContext, report: Report, judged: Judged): void {
   const needs = needsOf(type);
   if (needs === undefined) {
     reportUnknown(report, judged);
+    return;
+  }
+  if (what === "validator" && !judgesText(type)) {
+    report({
+      at: onValue(...path, "type"),
+      message: `validator \`${type}\` judges what packloop cannot judge by itself`,
+      why: "it needs another model or a service, and is not skipped in silence: a run that needs it is refused",
+      help: "make it an eval, or switch it off with `enabled: false`",
+      data: { what, type },
+    });
     return;
   }
   const unmet = needs.find((need) => problemOf(need, params) !== undefined);

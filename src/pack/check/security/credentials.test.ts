@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { findCredential } from "../../../base/credentials.ts";
 import { diagnosticText } from "../../../cli/format/pretty.ts";
 import { checkText } from "../../check-text.ts";
 import { locate } from "../../diagnostic.ts";
 import { LineIndex } from "../../read/line-index.ts";
-import { findCredential } from "./credentials.ts";
 
 // Put together at run time: scanners of repositories would take whole ones for leaks.
 const body = "Kq7ZxW3vTn9RbLm2YcPd5HsJ8fGaUeXi4VtQ";

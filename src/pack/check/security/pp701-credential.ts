@@ -1,10 +1,10 @@
 // PP701: a credential is written in the pack. Its text appears in no output.
 
+import { findCredential } from "../../../base/credentials.ts";
 import type { Path } from "../../../base/json.ts";
 import type { Node } from "../../read/tree.ts";
 import { placeInText } from "../artifacts/text-map.ts";
 import type { CheckContext, Report, Rule } from "../rule.ts";
-import { findCredential } from "./credentials.ts";
 
 export const credential: Rule = {
   code: "PP701",

@@ -69,21 +69,24 @@ function openAccess(binding: Json | undefined): Access | undefined {
     typeof builtin === "string" ? builtin : ["exec", "http"].find((one) => Object.hasOwn(binding, one));
   if (kind === undefined || !["proc", "exec", "http"].includes(kind)) return undefined;
   const options = typeof builtin === "string" ? undefined : get(binding, kind);
-  if (typeof builtin !== "string" && isFixed(options)) return undefined;
+  // A built-in `proc` with an `argv` runs that program alone, unless a list beside it allows others.
+  const only = typeof builtin === "string" ? get(binding, "argv") : options;
+  if (isFixed(only) && !Object.hasOwn(binding, "allow")) return undefined;
   if (isLimited(binding) || isLimited(options)) return undefined;
   return { kind, what: kind === "http" ? "address" : "command" };
 }
 
-/** A program or endpoint written in the binding is the only one there is; a shell makes any of it. */
+/** A program or endpoint written in the binding is the only one; a shell or a hole makes any of it. */
 function isFixed(options: Json | undefined): boolean {
-  if (typeof options === "string") return options !== "";
-  if (Array.isArray(options)) return options.length > 0;
+  if (typeof options === "string") return options !== "" && !options.startsWith("{");
+  if (Array.isArray(options)) return isFixed(options[0] as Json | undefined);
   if (!isObject(options) || get(options, "shell") === true) return false;
   return ["command", "argv", "url"].some((key) => isFixed(get(options, key)));
 }
 
 const LIMITS = [
   "allow",
+  "allow_hosts",
   "allowed",
   "allowlist",
   "commands",

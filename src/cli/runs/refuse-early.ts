@@ -1,0 +1,28 @@
+// What cannot start is refused before anything is opened for it: no store is made, no model or server is
+// asked.
+
+import type { JsonObject } from "../../base/json.ts";
+import { decide } from "../../core/decide.ts";
+import type { Limits, Mode } from "../../core/facts.ts";
+import { emptyRun } from "../../core/run.ts";
+import type { LoadedPack } from "../load-pack.ts";
+import { refusalError } from "./refusal-error.ts";
+
+export interface EarlyStart {
+  readonly mode: Mode;
+  readonly variables: JsonObject;
+  readonly limits?: Partial<Limits>;
+  readonly prompt: string | undefined;
+}
+
+export function refuseEarly({ program, digest }: LoadedPack, { prompt, ...given }: EarlyStart): void {
+  const decision = decide(program, emptyRun, {
+    type: "start",
+    at: Date.now(),
+    digest,
+    input: "",
+    ...given,
+    ...(prompt !== undefined && { prompt }),
+  });
+  if (decision.kind === "refused") throw refusalError(decision.refusal);
+}

@@ -1,0 +1,88 @@
+// What a request carries beyond the prompt: overrides for certain models, and what a provider wants back.
+
+import { expect, test } from "vitest";
+import type { JsonObject } from "../base/json.ts";
+import { linkPack } from "../pack/link.ts";
+import type { PackFile } from "../pack/shape/generated/pack-file.ts";
+import { fold } from "./apply.ts";
+import { decide } from "./decide.ts";
+import type { ModelAsk, Outcome, TurnRow } from "./facts.ts";
+import { modelRequest } from "./request.ts";
+import { emptyRun, type Run } from "./run.ts";
+
+const prompt = {
+  id: "p",
+  name: "P",
+  version: "1.0.0",
+  system_template: "Help {{who}}.",
+  variables: [{ name: "who", type: "string", required: true }],
+  parameters: { temperature: 1, max_tokens: 50 },
+};
+
+const programOf = (overrides?: JsonObject) =>
+  linkPack({
+    id: "sample",
+    name: "Sample",
+    version: "1.0.0",
+    template_engine: { version: "v1", syntax: "{{variable}}" },
+    prompts: { p: overrides === undefined ? prompt : { ...prompt, model_overrides: overrides } },
+    tools: {
+      find: { name: "find", description: "Finds.", parameters: { type: "object" } },
+    },
+  } as unknown as PackFile);
+
+type Sample = ReturnType<typeof programOf>;
+
+function started(program: Sample): { readonly run: Run; readonly rows: readonly TurnRow[] } {
+  const decision = decide(program, emptyRun, {
+    type: "start",
+    at: 1,
+    digest: "d",
+    mode: "autonomous",
+    variables: { who: "Ann" },
+    input: "",
+    prompt: "p",
+    limits: {},
+    wallClock: "total",
+    gated: [],
+  } as never);
+  if (decision.kind !== "facts") throw new Error(JSON.stringify(decision));
+  const rows = [{ turn: 1, at: 1, v: 1, facts: decision.facts }];
+  return { run: fold(rows), rows };
+}
+
+const openAsk = (run: Run): ModelAsk => Object.values(run.open).map(({ ask }) => ask)[0] as ModelAsk;
+
+test("each override is rendered whole, with the fields it does not name from the prompt", () => {
+  const program = programOf({
+    small: { system_template_prefix: "Be brief. ", parameters: { temperature: 0 } },
+    large: { system_template: "Think, then help {{who}}." },
+  });
+  const { run } = started(program);
+  const { system, parameters, overrides } = modelRequest(program, run, openAsk(run));
+  expect([system, parameters]).toEqual(["Help Ann.", { temperature: 1, max_tokens: 50 }]);
+  expect(overrides).toEqual({
+    small: { system: "Be brief. Help Ann.", parameters: { temperature: 0, max_tokens: 50 } },
+    large: { system: "Think, then help Ann.", parameters: { temperature: 1, max_tokens: 50 } },
+  });
+});
+
+test("a prompt without overrides asks as it always did", () => {
+  const program = programOf();
+  const { run } = started(program);
+  expect(Object.hasOwn(modelRequest(program, run, openAsk(run)), "overrides")).toBe(false);
+});
+
+test("what came with an answer goes back with it, and only with it", () => {
+  const program = programOf();
+  const { rows } = started(program);
+  const reply = (extra: JsonObject) => {
+    const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0 };
+    const calls = [{ id: "c", tool: "find", args: {} }];
+    const outcome = { ok: true, value: { text: "", calls, usage, ...extra } } as unknown as Outcome;
+    const after = fold([...rows, { turn: 2, at: 2, v: 1, facts: [{ type: "answered", step: 1, outcome }] }]);
+    return modelRequest(program, after, { kind: "model", round: 2, nth: 1, tools: true }).messages.at(-1);
+  };
+  expect(reply({ extra: { signed: "abc" } })).toMatchObject({ role: "assistant", extra: { signed: "abc" } });
+  expect(Object.hasOwn(reply({}) ?? {}, "extra")).toBe(false);
+});

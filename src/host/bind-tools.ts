@@ -1,0 +1,141 @@
+// Bindings of packloop.yaml as tools: one entry per tool of a pack, each saying what stands behind the name.
+
+import { bindMcp, bindMcpTools, type McpToolset } from "../adapter/mcp/bind-mcp.ts";
+import type { McpServers } from "../adapter/mcp/mcp-servers.ts";
+import type { BoundTool, Surroundings, Tier, ToolsByName } from "../adapter/tool/bound-tool.ts";
+import { bindEndpoint } from "../adapter/tool/endpoint/bind-endpoint.ts";
+import { bindExec } from "../adapter/tool/exec/bind-exec.ts";
+import { bindFetch } from "../adapter/tool/fetch/bind-fetch.ts";
+import { bindFs } from "../adapter/tool/fs/bind-fs.ts";
+import { bindGit } from "../adapter/tool/git/bind-git.ts";
+import { bindHuman } from "../adapter/tool/human/bind-human.ts";
+import { bindJson } from "../adapter/tool/json/bind-json.ts";
+import { type OptionProblem, OptionReader } from "../adapter/tool/option-reader.ts";
+import { bindPlugin } from "../adapter/tool/plugin/bind-plugin.ts";
+import { bindProc } from "../adapter/tool/proc/bind-proc.ts";
+import { bindSql } from "../adapter/tool/sql/bind-sql.ts";
+import { bindTime } from "../adapter/tool/time/bind-time.ts";
+import type { JsonObject } from "../base/json.ts";
+import { suggest } from "../base/suggest.ts";
+
+/** `name` is what the pack calls the tool. */
+type Binder = (reader: OptionReader, around: Surroundings, name: string) => BoundTool;
+
+const BUILTINS: Readonly<Record<string, Binder>> = {
+  fs: bindFs,
+  git: bindGit,
+  http: bindFetch,
+  human: bindHuman,
+  json: bindJson,
+  proc: bindProc,
+  sql: bindSql,
+  time: bindTime,
+};
+
+const KINDS = ["builtin", "mcp", "http", "exec", "plugin"] as const;
+
+const TIERS: readonly Tier[] = ["read", "write", "destructive", "egress"];
+
+/** All tools of a configuration, with the mistakes in it. */
+export class BoundTools implements ToolsByName {
+  readonly problems: OptionProblem[] = [];
+  readonly #around: Surroundings;
+  readonly #servers: McpServers;
+  readonly #tools = new Map<string, BoundTool>();
+  /** Servers whose tools are bound by a pattern, or whose definitions a model needs. */
+  readonly #sets = new Map<string, { readonly set: McpToolset; readonly shared: Shared }>();
+
+  constructor(bindings: Readonly<Record<string, JsonObject>>, around: Surroundings, servers: McpServers) {
+    this.#around = around;
+    this.#servers = servers;
+    for (const [name, options] of Object.entries(bindings)) this.#bind(name, options);
+  }
+
+  get(name: string): BoundTool | undefined {
+    const bound = this.#tools.get(name);
+    if (bound !== undefined) return bound;
+    for (const { set, shared } of this.#sets.values()) {
+      const tool = set.tool(name);
+      if (tool !== undefined) return withShared(tool, shared);
+    }
+    return undefined;
+  }
+
+  /** Every tool by name, servers asked for theirs; definitions are there where they can be known. */
+  async all(signal: AbortSignal): Promise<ReadonlyMap<string, BoundTool>> {
+    const all = new Map(this.#tools);
+    for (const { set, shared } of this.#sets.values())
+      for (const [name, tool] of await set.open(signal)) all.set(name, withShared(tool, shared));
+    return all;
+  }
+
+  #bind(name: string, options: JsonObject): void {
+    const reader = new OptionReader(options, ["tools", name], this.problems);
+    const shared = readShared(reader);
+    const kinds = KINDS.filter((kind) => Object.hasOwn(options, kind));
+    const [kind] = kinds;
+    if (kind === undefined || kinds.length > 1) {
+      for (const key of Object.keys(options)) reader.any(key);
+      reader.wrongWhole(`a binding has one of ${KINDS.map((one) => `\`${one}\``).join(", ")}`);
+      return;
+    }
+    if (kind === "mcp") this.#bindMcp(name, reader, shared);
+    else {
+      const tool = (kind === "builtin" ? builtin(reader) : OTHERS[kind])?.(reader, this.#around, name);
+      if (tool !== undefined) this.#tools.set(name, withShared(tool, shared));
+      else return;
+    }
+    reader.end();
+  }
+
+  #bindMcp(name: string, reader: OptionReader, shared: Shared): void {
+    const safe = shared.idempotent ?? (shared.tier === "read" ? true : undefined);
+    const use = { name, servers: this.#servers, ...(safe !== undefined && { safe }) };
+    if (name.endsWith("*")) this.#sets.set(name, { set: bindMcpTools(reader, this.#around, use), shared });
+    else this.#tools.set(name, withShared(bindMcp(reader, this.#around, use), shared));
+  }
+}
+
+const OTHERS: Readonly<Record<"http" | "exec" | "plugin", Binder>> = {
+  http: bindEndpoint,
+  exec: bindExec,
+  plugin: bindPlugin,
+};
+
+function builtin(reader: OptionReader): Binder | undefined {
+  const name = reader.neededText("builtin");
+  if (Object.hasOwn(BUILTINS, name)) return BUILTINS[name];
+  const known = Object.keys(BUILTINS);
+  const meant = suggest(name, known);
+  const hint = meant === undefined ? `expected one of ${known.join(", ")}` : `did you mean \`${meant}\`?`;
+  reader.wrong("builtin", `\`${name}\` is not a built-in tool (${hint})`);
+  return undefined;
+}
+
+interface Shared {
+  readonly tier: Tier | undefined;
+  readonly idempotent: boolean | undefined;
+  readonly approval: "auto" | "gate" | undefined;
+}
+
+/** Options every binding has. `outside` and `private` are for the checker (PP702). */
+function readShared(reader: OptionReader): Shared {
+  reader.flag("outside");
+  reader.flag("private");
+  return {
+    tier: reader.oneOf("tier", TIERS),
+    idempotent: reader.flag("idempotent"),
+    approval: reader.oneOf("approval", ["auto", "gate"]),
+  };
+}
+
+function withShared(tool: BoundTool, { tier = tool.tier, idempotent, approval }: Shared): BoundTool {
+  // What destroys or leaves the house asks first unless the configuration says otherwise.
+  const careful = tier === "destructive" || tier === "egress";
+  return {
+    ...tool,
+    tier,
+    safe: idempotent ?? (tier === "read" || tool.safe),
+    gated: (approval ?? (careful ? "gate" : "auto")) === "gate",
+  };
+}

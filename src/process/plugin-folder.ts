@@ -1,0 +1,40 @@
+// Finds a plugin on the disk and decides whether to trust it: its entrypoint is a program of its own folder,
+// and nobody else can put another in its place.
+
+import { accessSync, constants, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, sep } from "node:path";
+import { parse } from "yaml";
+import type { Json } from "../base/json.ts";
+import { type PluginManifest, readManifest } from "./plugin-manifest.ts";
+
+export interface PluginFolder {
+  readonly manifest: PluginManifest;
+  /** The program, resolved. */
+  readonly program: string;
+}
+
+const WRITABLE_BY_ALL = 0o002;
+const MANIFEST_BYTES_MAX = 1_000_000;
+
+/** A text says why the plugin is not used. */
+export function openPlugin(folder: string): PluginFolder | string {
+  try {
+    const home = realpathSync(folder);
+    const path = join(home, "manifest.yaml");
+    if (statSync(path).size > MANIFEST_BYTES_MAX) return "its manifest is too large";
+    const manifest = readManifest(parse(readFileSync(path, "utf8")) as Json);
+    if (typeof manifest === "string") return manifest;
+    const program = realpathSync(join(home, manifest.entrypoint));
+    if (!program.startsWith(home + sep)) return "its entrypoint is a link that leads out of its folder";
+    if ((statSync(home).mode & WRITABLE_BY_ALL) !== 0) return "everybody may write to its folder";
+    accessSync(program, constants.X_OK);
+    return { manifest, program };
+  } catch (error) {
+    const { code, syscall, name, message } = error as NodeJS.ErrnoException;
+    if (name === "YAMLParseError") return `its manifest cannot be read: ${message.split("\n", 1)[0]}`;
+    if (code === "ENOENT") return "its folder, `manifest.yaml` or entrypoint is missing";
+    if (code === "EACCES")
+      return syscall === "access" ? "its entrypoint is not executable" : "it may not be read";
+    throw error;
+  }
+}

@@ -1,0 +1,192 @@
+// Planted bugs in what becomes of calls: how they leave, are put off, taken up again and copied by a fork.
+
+import type { Mutant } from "./mutants.ts";
+
+export const callMutants: readonly Mutant[] = [
+  {
+    name: "a call that may not be repeated leaves unnoted",
+    file: "engine/dispatcher.ts",
+    from: "if (sent !== true && !safe) {",
+    to: "if (sent !== true && ask.nth > 1 && !safe) {",
+  },
+  {
+    name: "a fork thinks its calls have left",
+    file: "core/apply.ts",
+    from: "const { sent: _sent, ...kept } = one;",
+    to: "const kept = one;",
+  },
+  {
+    name: "a call that never left is put in doubt",
+    file: "engine/dispatcher.ts",
+    from: "        sent === true &&\n",
+    to: "",
+  },
+  {
+    name: "a call that only looks is put in doubt",
+    file: "engine/dispatcher.ts",
+    from: "        later?.looks !== true &&\n",
+    to: "",
+  },
+  {
+    name: "a call in doubt is repeated unasked",
+    file: "engine/dispatcher.ts",
+    from: "} else if (mayHaveLeft) {",
+    to: "} else if (mayHaveLeft && step < 0) {",
+  },
+  {
+    name: "what the pack says of a tool does not make it safe",
+    file: "engine/dispatcher.ts",
+    from: 'return known?.actionScope["effect"] === "read";',
+    to: 'return known?.actionScope["effect"] !== "read";',
+  },
+  {
+    name: "a timer is left behind that wakes nothing",
+    file: "core/decision.ts",
+    from: "  turn.dropWakers();\n",
+    to: "",
+  },
+  {
+    name: "a call is not woken",
+    file: "core/decide.ts",
+    from: '      turn.record({ type: "noted", what: "resumed", step: ask.wakes });\n',
+    to: "      turn.overTime();\n",
+  },
+  {
+    name: "a call that wakes by itself is no work",
+    file: "core/run.ts",
+    from: '(hold === null || (hold === "deferred" && later?.wakes === true && later.question === undefined));',
+    to: "hold === null;",
+  },
+  {
+    name: "a retried call is woken as well",
+    file: "core/apply.ts",
+    from: "return calledAgain(open, {});",
+    to: "return { ...open, hold: null };",
+  },
+  {
+    name: "a call deferred again remembers its first deferral",
+    file: "core/apply.ts",
+    from: "      const { later: _before, ...kept } = open;\n",
+    to: "      const kept = open;\n",
+  },
+  {
+    name: "a question's answer is taken for the result",
+    file: "core/decide.ts",
+    from: 'if (held === "deferred" && later?.question !== undefined && input.outcome.ok)',
+    to: 'if (held === "deferred" && later?.question === "?" && input.outcome.ok)',
+  },
+  {
+    name: "a second answer to a question is taken for the result",
+    file: "core/decide.ts",
+    from: "if (held === null && later?.question !== undefined && input.by",
+    to: 'if (held === null && later?.question === "?" && input.by',
+  },
+  {
+    name: "a call that goes on loses its handle",
+    file: "engine/dispatcher.ts",
+    from: "      ...(handle !== undefined && { handle }),\n",
+    to: "",
+  },
+  {
+    name: "a call that goes on loses its input",
+    file: "core/apply.ts",
+    from: "calledAgain(open, fact.input === undefined ? {} : { input: fact.input });",
+    to: "calledAgain(open, {});",
+  },
+  {
+    name: "other arguments are not held against the tool",
+    file: "core/decide.ts",
+    from: "args: input.edit ?? args };",
+    to: "args };",
+  },
+  {
+    name: "a tool that is no longer offered is approved",
+    file: "core/decide.ts",
+    from: '    if (problem !== undefined) return refused({ code: "bad-arguments"',
+    to: '    if (problem !== undefined && input.edit !== undefined) return refused({ code: "bad-arguments"',
+  },
+  {
+    name: "a run that ended meanwhile is taken up",
+    file: "engine/dispatcher.ts",
+    from: "if (recovery.id === id) recovery.run = run;",
+    to: "if (recovery.id === '') recovery.run = run;",
+  },
+  {
+    name: "a call leaves that was given up before",
+    file: "engine/dispatcher.ts",
+    from: "      if (signal.aborted) return undefined;\n      try {",
+    to: "      try {",
+  },
+  {
+    name: "a fault that does not pass is tried again",
+    file: "engine/dispatcher.ts",
+    from: 'if (error.retry === "never" || attempt >= retry.attempts)',
+    to: "if (attempt >= retry.attempts)",
+  },
+  {
+    name: "a call whose end is unknown is tried again",
+    file: "engine/dispatcher.ts",
+    from: 'if (error.retry === "unknown" && repeats === "unsafe")',
+    to: 'if (error.retry === "unknown" && repeats === "safe")',
+  },
+  {
+    name: "a stopped process takes new work",
+    file: "engine/dispatcher.ts",
+    from: "if (this.#stopped || open.hold !== null ||",
+    to: "if (open.hold !== null ||",
+  },
+  {
+    name: "a stopped process goes on taking up runs",
+    file: "engine/dispatcher.ts",
+    from: "    await Promise.allSettled(this.#recoveries.values());\n",
+    to: "",
+  },
+  {
+    name: "a model's answer does not say what was asked",
+    file: "engine/dispatcher.ts",
+    from: "outcome, hash: hashOf(request) });",
+    to: "outcome });",
+  },
+  {
+    name: "a fork loosens what was tightened for its run",
+    file: "core/fork.ts",
+    from: "if (own !== null && own !== old[key])",
+    to: "if (own !== null && own === old[key])",
+  },
+  {
+    name: "a fork waits for the events of the pack before",
+    file: "core/fork.ts",
+    from: 'isWallTimer(open) || (events && open.ask.kind === "event")',
+    to: "isWallTimer(open)",
+  },
+  {
+    name: "what a fork answered to a question is not found again",
+    file: "core/recorded-input.ts",
+    from: 'if (fact.type !== "noted" || fact.what !== "resumed" || fact.by !== FORK) return [];',
+    to: 'if (fact.type !== "noted" || fact.what !== "resumed" || fact.by !== "") return [];',
+  },
+  {
+    name: "the next timer is not the first one due",
+    file: "store/record.ts",
+    from: "ask.due < due",
+    to: "ask.due > due",
+  },
+  {
+    name: "an agent has no caller",
+    file: "engine/agents.ts",
+    from: "    parent: { run: id, step },\n",
+    to: "",
+  },
+  {
+    name: "a caller does not hear that its agent waits",
+    file: "engine/agents.ts",
+    from: 'if (status === "waiting") await',
+    to: 'if (status === "waiting" && run === "") await',
+  },
+  {
+    name: "a run that ended never pays what it owes",
+    file: "engine/dispatcher.ts",
+    from: "      await this.#agents.reply(ask.to, ask.outcome);\n      await this.#settle(id, step);\n",
+    to: "      await this.#settle(id, step);\n",
+  },
+];
