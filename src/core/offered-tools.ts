@@ -1,6 +1,7 @@
 // The tools a model is offered in a state: what its prompt lists, and the two reserved ones (S17, S41).
 
 import { get, type Json, type JsonObject } from "../base/json.ts";
+import { kept } from "../base/kept.ts";
 import type { HostTool, HostTools } from "./facts.ts";
 import type { AgentSpec, Program, PromptSpec } from "./program.ts";
 import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
@@ -20,10 +21,20 @@ interface ToolsRequest {
   readonly host?: HostTools | undefined;
 }
 
-export function offeredTools(
-  program: Program,
-  { prompt, state, host }: ToolsRequest,
-): readonly OfferedTool[] {
+/** By program, by the host's tools (the program where there are none), then by prompt and state. */
+const offered = new WeakMap<Program, WeakMap<object, Map<string, readonly OfferedTool[]>>>();
+
+/** The same list for the same place every time: it is asked for in every round. */
+export function offeredTools(program: Program, request: ToolsRequest): readonly OfferedTool[] {
+  const { prompt, state, host } = request;
+  const byHost = kept(offered, program, () => new WeakMap());
+  const byPlace = kept(byHost, host ?? program, () => new Map());
+  // The length tells where a prompt's name ends and a state's begins.
+  const place = `${prompt.length} ${prompt}${state === null ? "" : ` ${state}`}`;
+  return kept(byPlace, place, () => findTools(program, request));
+}
+
+function findTools(program: Program, { prompt, state, host }: ToolsRequest): readonly OfferedTool[] {
   const names = ownOf(program.prompts, prompt)?.tools ?? [];
   const listed = names.flatMap((name) => {
     return packTool(program, name) ?? agentTool(program, name) ?? hostTools(host ?? {}, name);

@@ -7,7 +7,7 @@ import type { PackFile } from "../pack/shape/generated/pack-file.ts";
 import { fold } from "./apply.ts";
 import { decide } from "./decide.ts";
 import type { ModelAsk, Outcome, TurnRow } from "./facts.ts";
-import { modelRequest } from "./request.ts";
+import { modelRequest, requestText } from "./request.ts";
 import { emptyRun, type Run } from "./run.ts";
 
 const prompt = {
@@ -85,4 +85,14 @@ test("what came with an answer goes back with it, and only with it", () => {
   };
   expect(reply({ extra: { signed: "abc" } })).toMatchObject({ role: "assistant", extra: { signed: "abc" } });
   expect(Object.hasOwn(reply({}) ?? {}, "extra")).toBe(false);
+});
+
+test("the text that is hashed is the request's JSON, whatever of it is kept from earlier rounds", () => {
+  const program = programOf({ small: { parameters: { temperature: 0 } } });
+  const { run } = started(program);
+  const request = modelRequest(program, run, openAsk(run));
+  expect([requestText(request), requestText(request)]).toEqual([
+    JSON.stringify(request),
+    JSON.stringify(request),
+  ]);
 });

@@ -3,6 +3,7 @@
 
 import { must } from "../base/assert.ts";
 import { type Json, type JsonObject, put } from "../base/json.ts";
+import { kept } from "../base/kept.ts";
 import { itemsOf } from "../base/log.ts";
 import { sha256Of } from "../base/sha256.ts";
 import type { ModelAsk, ToolCall } from "./facts.ts";
@@ -47,8 +48,15 @@ export type RequestMessage =
 /** How much of the SHA-256 is kept: enough to tell any two requests apart, and short in every journal row. */
 export const HASH_LENGTH = 32;
 
-/** What is hashed of a request. The same program and run give the same text. */
-export const requestText = (request: ModelRequest): string => JSON.stringify(request);
+/** What is hashed of a request: its JSON. The same program and run give the same text. */
+export function requestText({ provider, system, messages, tools, ...rest }: ModelRequest): string {
+  const told = JSON.stringify({ provider, system, messages });
+  const offered = kept(toolsTexts, tools, () => JSON.stringify(tools));
+  return `${told.slice(0, -1)},"tools":${offered},${JSON.stringify(rest).slice(1)}`;
+}
+
+/** Tools are most of a request and the same in every round. */
+const toolsTexts = new WeakMap<readonly OfferedTool[], string>();
 
 export const requestHash = (request: ModelRequest): string =>
   sha256Of(requestText(request)).slice(0, HASH_LENGTH);
@@ -56,11 +64,9 @@ export const requestHash = (request: ModelRequest): string =>
 export function modelRequest(program: Program, run: Run, ask: ModelAsk): ModelRequest {
   const prompt = must(program.prompts[run.prompt], "the run's prompt exists");
   const packTools = ask.tools && prompt.toolChoice !== "none";
-  const tools = offeredTools(program, { prompt: run.prompt, state: run.state, host: run.host }).filter(
-    (tool) => {
-      return packTools || tool.kind === "workflow";
-    },
-  );
+  const all = offeredTools(program, { prompt: run.prompt, state: run.state, host: run.host });
+  const isOffered = ({ kind }: OfferedTool): boolean => packTools || kind === "workflow";
+  const tools = all.every(isOffered) ? all : all.filter(isOffered);
   return {
     provider: prompt.provider,
     system: systemText(program, run),

@@ -228,9 +228,10 @@ export class Dispatcher {
   }
 
   /** S43: whoever called an agent that waits for a person waits with it. */
-  #tellParent(id: string, { parent, final, ...run }: Run): void {
-    if (parent === null || final !== null || this.#stopped) return;
-    const status = statusOf({ parent, final, ...run }) === "waiting" ? "waiting" : "running";
+  #tellParent(id: string, run: Run): void {
+    const { parent } = run;
+    if (parent === null || run.final !== null || this.#stopped) return;
+    const status = statusOf(run) === "waiting" ? "waiting" : "running";
     if (this.#told.get(id) === status) return;
     this.#told.set(id, status);
     this.#agents.tell(parent, status).catch((error: unknown) => this.#options.failed(id, error));

@@ -1,5 +1,6 @@
-// List prices of the three providers, standard processing, in US dollars for a million tokens: from the
-// providers' own pages where they could be read, as of 2026-11-15. Offers that end are left out: where one
+// List prices of the three providers, standard processing, in US dollars for a million tokens, as of
+// 2026-11-15: from the providers' own pages where they could be read, else from lists that quote them, so
+// check the ones you depend on and set `prices:` where they differ. Offers that end are left out: where one
 // runs until a date, the price after it stands here, so that a budget is rather too tight than too loose.
 // A model that is not listed has no price here, however much it resembles another.
 
