@@ -101,6 +101,14 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "remove old finished runs and give space back",
     load: async () => (await import("./commands/rm.ts")).gcCommand(),
   },
+  serve: {
+    summary: "serve runs over HTTP",
+    load: async () => (await import("./commands/serve.ts")).serveCommand(),
+  },
+  token: {
+    summary: "make, list and revoke tokens of a server",
+    load: async () => (await import("./commands/token.ts")).tokenCommand(),
+  },
   check: {
     summary: "check packs like a compiler and prove how runs end",
     load: async () => (await import("./commands/check.ts")).checkCommand(),

@@ -7,6 +7,7 @@ export const exits = {
   findings: 1,
   usage: 2,
   defect: 3,
+  notPermitted: 4,
   notFound: 5,
   locked: 6,
   waiting: 10,

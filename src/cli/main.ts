@@ -31,6 +31,7 @@ async function dispatch(args: readonly string[]): Promise<void> {
     .name(`packloop ${name}`)
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: note, outputError: () => undefined });
+  for (const sub of command.commands) sub.copyInheritedSettings(command);
   await command.parseAsync([...rest], { from: "user" });
 }
 

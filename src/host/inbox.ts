@@ -15,20 +15,36 @@ export interface InboxItem extends WaitingFor {
   readonly expires_at: string | null;
 }
 
-export async function inboxOf(store: Store, damaged: (run: string) => void): Promise<readonly InboxItem[]> {
+export interface InboxPage {
+  readonly items: readonly InboxItem[];
+  /** The run after which the next page begins; undefined on the last one. */
+  readonly next: string | undefined;
+}
+
+export async function inboxOf(
+  store: Store,
+  damaged: (run: string) => void,
+  {
+    after,
+    limit = Number.POSITIVE_INFINITY,
+  }: { readonly after?: string | undefined; readonly limit?: number } = {},
+): Promise<InboxPage> {
   const found: RunRecord[] = [];
   // A run at work may have a question open beside it: an approval, or the events of a hybrid state.
   for await (const record of eachRecord(store, { status: ["waiting", "running"] }, damaged))
     if (record.open.length > 0) found.push(record);
   // The store lists the newest first; among runs of one moment the older one comes first as well.
   const oldest = found.reverse().toSorted((a, b) => a.updatedAt - b.updatedAt);
+  const first = after === undefined ? 0 : oldest.findIndex(({ run }) => run === after) + 1;
   const items: InboxItem[] = [];
-  for (const record of oldest) {
+  for (const [index, record] of oldest.entries()) {
+    if (index < first) continue;
+    if (items.length >= limit) return { items, next: oldest[index - 1]?.run };
     const own = await unlessDamaged(() => itemsOf(store, record));
     if (own === undefined) damaged(record.run);
     else items.push(...own);
   }
-  return items;
+  return { items, next: undefined };
 }
 
 async function itemsOf(store: Store, record: RunRecord): Promise<readonly InboxItem[]> {

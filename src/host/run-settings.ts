@@ -31,7 +31,7 @@ export interface ReadSettings {
 const OTHERS = ["server", "telemetry", "retention", "waits", "check"];
 
 /** Names of budgets in packs and settings, and the limits they set. */
-const BUDGETS: Readonly<Record<string, keyof Limits>> = {
+export const BUDGETS: Readonly<Record<string, keyof Limits>> = {
   max_total_visits: "visits",
   max_tool_calls: "toolCalls",
   max_wall_time_sec: "wallMs",

@@ -85,6 +85,12 @@ export class RunWorlds implements AsyncDisposable {
     return script === undefined || !waits ? undefined : scriptedEvent(script, run, this.#options.clock.now());
   }
 
+  /** A run that has ended needs nothing any more; a server would otherwise keep something for every one. */
+  forget(id: string): void {
+    this.#scripts.delete(id);
+    this.#ports.delete(id);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#worlds.values()].map((world) => world[Symbol.asyncDispose]()));
   }

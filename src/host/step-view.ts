@@ -69,7 +69,7 @@ export async function stepView(store: Store, loaded: LoadedRun, step: number): P
 }
 
 /** What was open when the run ended, and nobody answered, was given up with it. */
-function stepStatus(open: OpenAsk | undefined, outcome: Outcome | undefined): StepStatus {
+export function stepStatus(open: OpenAsk | undefined, outcome: Outcome | undefined): StepStatus {
   if (open !== undefined) return open.hold ?? "open";
   return outcome === undefined || (!outcome.ok && outcome.code === "abandoned") ? "abandoned" : "answered";
 }

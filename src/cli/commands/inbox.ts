@@ -18,7 +18,7 @@ export function inboxCommand(): Command {
     )
     .action(async (flags: { store?: string; json?: true }) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
-      const items = await inboxOf(store, noteDamaged);
+      const { items } = await inboxOf(store, noteDamaged);
       if (flags.json === true) write(`${JSON.stringify(items, null, 2)}\n`);
       else writeText(items.length === 0 ? "nothing waits for a person\n" : items.map(itemText).join("\n"));
     });

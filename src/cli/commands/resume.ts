@@ -3,11 +3,14 @@
 import { Command } from "commander";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { beginShow, type DriveFlags, drive, withDriveFlags } from "../runs/drive.ts";
+import { loadRun } from "../runs/load-run.ts";
+import { followOnServer } from "../runs/on-server.ts";
 import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript } from "../runs/read-settings.ts";
 import { findRun } from "../runs/run-id.ts";
-import { showOf } from "../runs/show.ts";
+import { runningServer, type ServerClient } from "../runs/server-client.ts";
+import { type Show, showOf } from "../runs/show.ts";
 import { adjusted, type SettingFlags } from "../runs/start-terms.ts";
 
 interface Flags extends DriveFlags, Pick<SettingFlags, "config" | "model"> {
@@ -38,8 +41,10 @@ export function resumeCommand(): Command {
 
 async function resume(given: string, flags: Flags): Promise<number> {
   const script = flags.script === undefined ? undefined : loadScript(flags.script).script;
-  const store = await openStore({ store: flags.store, readOnly: false });
   const show = showOf(flags);
+  const server = await runningServer(flags.store);
+  if (server !== undefined) return resumeOnServer(server, given, { flags, show });
+  const store = await openStore({ store: flags.store, readOnly: false });
   await using engine = openEngine({
     worlds: openWorlds({ store: flags.store, script, adjust: (settings) => adjusted(settings, flags) }),
     store,
@@ -59,4 +64,20 @@ async function resume(given: string, flags: Flags): Promise<number> {
   await engine.resume(id);
   // Awaited here: the engine is closed when this function is left.
   return await drive(engine, id, { show, flags });
+}
+
+/** The server drives it already; there is only something to see. */
+async function resumeOnServer(
+  server: ServerClient,
+  given: string,
+  { flags, show }: { readonly flags: Flags; readonly show: Show },
+): Promise<number> {
+  const { script, model, config } = flags;
+  if ([script, model, config].some((flag) => flag !== undefined))
+    throw usageError(
+      `the server at ${server.url} drives the run with what it was started with (stop it first)`,
+    );
+  await using store = await openStore({ store: flags.store, readOnly: true });
+  const { id, run: before } = await loadRun(store, given);
+  return await followOnServer(server, { store, id, before, show, title: `following ${id}` });
 }

@@ -11,11 +11,13 @@ import { loadProgram } from "../load-pack.ts";
 import { onePack } from "../one-pack.ts";
 import { write } from "../output.ts";
 import { beginShow, type DriveFlags, drive, summaryFor, withDriveFlags } from "../runs/drive.ts";
+import { followOnServer, type ServerStart, startOnServer } from "../runs/on-server.ts";
 import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript, startVariables } from "../runs/read-settings.ts";
 import { refusalError } from "../runs/refusal-error.ts";
 import { refuseEarly } from "../runs/refuse-early.ts";
+import { runningServer, type ServerClient } from "../runs/server-client.ts";
 import { showOf } from "../runs/show.ts";
 import { runConfigFor, type SettingFlags, startTerms } from "../runs/start-terms.ts";
 
@@ -87,6 +89,12 @@ async function run(path: string, flags: Flags): Promise<number> {
   if (flags.idempotencyKey === "")
     throw usageError("the idempotency key is empty (leave it out, or name one)");
   refuseEarly(loaded, { mode: "autonomous", variables, limits: limitsOf(flags), prompt: flags.prompt });
+  const server = await runningServer(flags.store);
+  if (server !== undefined) {
+    const { input = "", prompt, idempotencyKey: key } = flags;
+    const terms = { variables, input, prompt, key, limits: limitsOf(flags), script: script?.value };
+    return runOnServer(server, flags, { pack: loaded.text, file: path, ...terms });
+  }
   const worlds = openWorlds({ store: flags.store, script: script?.script });
   const request = { program: loaded.program, config, script: script?.script, flags, limits: limitsOf(flags) };
   // Before there is a store: what cannot start leaves nothing. A run that is found by its key has its terms.
@@ -133,6 +141,23 @@ async function run(path: string, flags: Flags): Promise<number> {
   const title = `${id}  ${loaded.program.id} ${loaded.program.version}`;
   await beginShow(engine, show, { id, before: emptyRun, title });
   return await drive(engine, id, { show, flags });
+}
+
+/** The server that has the store starts it, with the settings of the server. */
+async function runOnServer(server: ServerClient, flags: Flags, start: ServerStart): Promise<number> {
+  const { model, config, record, replay } = flags;
+  if ([model, config, record, replay].some((flag) => flag !== undefined))
+    throw usageError(`the server at ${server.url} has the store and runs packs with its own settings`);
+  const summary = await startOnServer(server, start);
+  const { run: id, turns } = summary;
+  if (flags.detach === true) {
+    if (flags.json === true) write(`${JSON.stringify(summary)}\n`);
+    else write(`${id} ${turns === 1 ? "started" : summary.status} at ${server.url}\n`);
+    return exits.ok;
+  }
+  await using store = await openStore({ store: flags.store, readOnly: true });
+  const title = `${id}  ${summary.pack.id} ${summary.pack.version}`;
+  return await followOnServer(server, { store, id, before: emptyRun, show: showOf(flags), title });
 }
 
 /** A run keeps the pack it was started with (S3), so the key of one cannot start another. */

@@ -6,11 +6,13 @@ import type { Input } from "../../core/input.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { note, write, writeText } from "../output.ts";
 import { beginShow, type DriveFlags, drive, exitOf, summaryFor, withDriveFlags } from "./drive.ts";
+import { putOnServer } from "./on-server.ts";
 import { openEngine, openWorlds } from "./open-engine.ts";
 import { openStore } from "./open-store.ts";
 import { refusalError } from "./refusal-error.ts";
 import { resultText } from "./result-text.ts";
 import { findRun } from "./run-id.ts";
+import { runningServer } from "./server-client.ts";
 import { showOf } from "./show.ts";
 
 export interface PutInFlags extends DriveFlags {
@@ -26,8 +28,19 @@ export function withPutInFlags(command: Command): Command {
 }
 
 export async function putIn(given: string, flags: PutInFlags, input: (at: number) => Input): Promise<void> {
-  const store = await openStore({ store: flags.store, readOnly: false });
   const show = showOf(flags);
+  const server = await runningServer(flags.store);
+  if (server !== undefined) {
+    const request = {
+      run: given,
+      store: flags.store,
+      follow: flags.follow === true,
+      json: flags.json === true,
+    };
+    process.exitCode = await putOnServer(server, { ...request, show }, input(Date.now()));
+    return;
+  }
+  const store = await openStore({ store: flags.store, readOnly: false });
   const worlds = openWorlds({ store: flags.store });
   await using engine = openEngine({
     worlds,

@@ -69,7 +69,7 @@ export async function startTerms(worlds: RunWorlds, request: TermsRequest): Prom
   }
 }
 
-function stopAt(problems: readonly OptionProblem[], { place }: Config): void {
+export function stopAt(problems: readonly OptionProblem[], { place }: Config): void {
   if (problems.length === 0) return;
   const lines = problems.map(({ path, message }) => `${place(path)}: ${message}`);
   throw new ExitError(lines.join("\nerror: "), exits.usage);

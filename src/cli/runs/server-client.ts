@@ -1,0 +1,157 @@
+// A server that owns the store: found by what its lock names, and asked over HTTP. Its problems become the
+// exit codes that the same refusal has without a server.
+
+import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { isObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { TurnRow } from "../../core/facts.ts";
+import type { Summary } from "../../core/summary.ts";
+import { ExitError, exits } from "../exit.ts";
+import { chosenStore } from "./open-store.ts";
+
+/** Somebody who does not answer so soon is not there. */
+const PROBE_MS = 2_000;
+
+/** Adds where the server listens to the text that says who holds the store. */
+export function announceServer(store: string | undefined, url: string): void {
+  const file = ownerFile(store);
+  const owner = readOwner(file);
+  if (owner === undefined) return;
+  const next = `${file}.next`;
+  writeFileSync(next, JSON.stringify({ ...owner, address: url }));
+  renameSync(next, file);
+}
+
+/** The server that has the store open, when there is one on this machine. */
+export async function runningServer(store: string | undefined): Promise<ServerClient | undefined> {
+  const owner = readOwner(ownerFile(store));
+  const url = owner?.["address"];
+  if (typeof url !== "string" || owner?.["host"] !== hostname()) return undefined;
+  try {
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(PROBE_MS) });
+    return response.ok ? new ServerClient(url) : undefined;
+  } catch {
+    // It was killed and left its address behind; whoever opens the store next is told who holds it.
+    return undefined;
+  }
+}
+
+function ownerFile(store: string | undefined): string {
+  const path = chosenStore(store);
+  return `${existsSync(path) ? realpathSync(path) : path}-owner`;
+}
+
+function readOwner(file: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(readFileSync(file, "utf8")) as Json;
+    return isObject(value) ? value : undefined;
+  } catch {
+    // Nobody holds the store, or is just letting go.
+    return undefined;
+  }
+}
+
+export class ServerClient {
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** The summary that a request about a run is answered with. */
+  async post(
+    path: string,
+    body: JsonObject,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answered> {
+    const response = await this.#fetch(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as Answered;
+  }
+
+  async summary(run: string): Promise<Summary> {
+    return (await (await this.#fetch(runPath(run), {})).json()) as Summary;
+  }
+
+  /** Turns after the one given, as they come, until the run has ended or the signal is given. */
+  async *turns(run: string, after: number, signal: AbortSignal): AsyncGenerator<TurnRow> {
+    let seen = after;
+    while (!signal.aborted) {
+      try {
+        const response = await this.#fetch(`${runPath(run)}/events?after=${seen}`, { signal });
+        if (response.status === 204 || response.body === null) return;
+        for await (const event of eventsIn(response.body)) {
+          if (event.name === "end" || event.name === "gone") return;
+          if (event.name !== "turn") continue;
+          const row = event.data as Omit<TurnRow, "at"> & { readonly at: string };
+          seen = row.turn;
+          yield { turn: row.turn, at: Date.parse(row.at), v: row.v, facts: row.facts };
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+    }
+  }
+
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    const token = process.env["PACKLOOP_TOKEN"];
+    const headers = {
+      ...(init.headers as Record<string, string> | undefined),
+      ...(token !== undefined && token !== "" && { authorization: `Bearer ${token}` }),
+    };
+    let response: Response;
+    try {
+      response = await fetch(`${this.url}${path}`, { ...init, headers });
+    } catch (error) {
+      if (init.signal?.aborted === true) throw error;
+      throw new ExitError(`the server at ${this.url}, which holds the store, does not answer`, exits.locked);
+    }
+    if (response.ok) return response;
+    throw problemError((await response.json().catch(() => ({}))) as Problem, response.status);
+  }
+}
+
+export type Answered = Summary & { readonly ignored?: string };
+
+export const runPath = (run: string): string => `/api/runs/${encodeURIComponent(run)}`;
+
+interface Problem {
+  readonly code?: string;
+  readonly detail?: string;
+}
+
+const CHANGED_MEANWHILE = new Set(["hash-mismatch", "precondition-failed", "request-in-flight"]);
+
+function problemError({ code = "", detail = "" }: Problem, status: number): ExitError {
+  const exit = CHANGED_MEANWHILE.has(code)
+    ? exits.locked
+    : status === 404 || code === "step-not-open"
+      ? exits.notFound
+      : status === 401 || status === 403
+        ? exits.notPermitted
+        : status >= 500
+          ? exits.defect
+          : exits.usage;
+  return new ExitError(detail === "" ? `the server answered ${status}` : detail, exit);
+}
+
+async function* eventsIn(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ readonly name: string; readonly data: unknown }> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    const blocks = text.split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const name = /^event: (.*)$/m.exec(block)?.[1];
+      const data = /^data: (.*)$/m.exec(block)?.[1];
+      if (name !== undefined && data !== undefined) yield { name, data: JSON.parse(data) as unknown };
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// The body of a request: read up to a size and within a time, and only as JSON of a sensible depth.
+
+import { createHash } from "node:crypto";
+import type { Json } from "../base/json.ts";
+import { Problem } from "./problem.ts";
+
+const DEPTH_MAX = 64;
+
+export interface ReadBody {
+  /** Undefined when there is none. */
+  readonly value: Json | undefined;
+  /** SHA-256 of the bytes. */
+  readonly hash: string;
+}
+
+export interface BodyLimits {
+  readonly bytesMax: number;
+  readonly timeoutMs: number;
+}
+
+export async function readBody(request: Request, limits: BodyLimits): Promise<ReadBody> {
+  const bytes = await readBytes(request, limits);
+  const hash = createHash("sha256").update(bytes).digest("hex");
+  if (bytes.length === 0) return { value: undefined, hash };
+  const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (type !== "application/json" && !/^application\/[\w.-]+\+json$/.test(type))
+    throw new Problem("unsupported-media-type", `\`${type}\` is not taken here (send application/json)`);
+  return { value: jsonOf(bytes), hash };
+}
+
+export async function readBytes(request: Request, { bytesMax, timeoutMs }: BodyLimits): Promise<Buffer> {
+  const tooLarge = () =>
+    new Problem("payload-too-large", `the body has more than ${bytesMax} bytes`, {
+      extras: { limit: bytesMax },
+      // What is left of it is not read.
+      headers: { connection: "close" },
+    });
+  if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
+  if (request.body === null) return Buffer.alloc(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = request.body.getReader();
+  const late = withTimeout(timeoutMs);
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      if (done) return Buffer.concat(chunks);
+      size += value.byteLength;
+      if (size > bytesMax) throw tooLarge();
+      chunks.push(value);
+    }
+  } catch (error) {
+    reader.cancel().catch(() => undefined);
+    throw error instanceof Problem
+      ? error
+      : new Problem("bad-request", "the body was cut off", { cause: error });
+  } finally {
+    late.clear();
+  }
+}
+
+function withTimeout(ms: number): { readonly promise: Promise<never>; clear(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const promise = new Promise<never>((_, reject) => {
+    const message = `the body did not arrive within ${ms} ms`;
+    timer = setTimeout(
+      () => reject(new Problem("request-timeout", message, { headers: { connection: "close" } })),
+      ms,
+    );
+  });
+  return { promise, clear: () => clearTimeout(timer) };
+}
+
+function jsonOf(bytes: Buffer): Json {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Problem("bad-json", "the body is not UTF-8");
+  }
+  if (depthOf(text) > DEPTH_MAX)
+    throw new Problem("bad-json", `the body is nested deeper than ${DEPTH_MAX} levels`);
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new Problem("bad-json", (error as SyntaxError).message.slice(0, 200), { cause: error });
+  }
+}
+
+/** How deep brackets are open at most, those in strings aside; stops counting once it is too deep. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let most = 0;
+  let inString = false;
+  for (let i = 0; i < text.length && most <= DEPTH_MAX; i++) {
+    const unit = text.charCodeAt(i);
+    if (inString) {
+      if (unit === 0x5c) i++;
+      else if (unit === 0x22) inString = false;
+    } else if (unit === 0x22) inString = true;
+    else if (unit === 0x5b || unit === 0x7b) most = Math.max(most, ++depth);
+    else if (unit === 0x5d || unit === 0x7d) depth--;
+  }
+  return most;
+}

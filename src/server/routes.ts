@@ -1,0 +1,28 @@
+// Every route of the server.
+
+import type { Route } from "./route.ts";
+import { aboutRoutes } from "./routes/about.ts";
+import { compareRoutes } from "./routes/compare.ts";
+import { forkRoutes } from "./routes/fork.ts";
+import { historyRoutes } from "./routes/history.ts";
+import { packRoutes } from "./routes/packs.ts";
+import { peopleRoutes } from "./routes/people.ts";
+import { runRoutes } from "./routes/runs.ts";
+import { stepRoutes } from "./routes/steps.ts";
+import { streamRoutes } from "./routes/streams.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
+
+export function allRoutes(): readonly Route[] {
+  const routes = [
+    ...runRoutes,
+    ...historyRoutes,
+    ...stepRoutes,
+    ...compareRoutes,
+    ...forkRoutes,
+    ...peopleRoutes,
+    ...streamRoutes,
+    ...packRoutes,
+    ...webhookRoutes,
+  ];
+  return [...routes, ...aboutRoutes(routes)];
+}

@@ -1,0 +1,103 @@
+// What requests carry. Unknown fields are refused.
+
+import { z } from "@hono/zod-openapi";
+import { by, jsonObject, jsonValue, whole } from "./shared.ts";
+
+const packText = z.string().min(1).openapi({ description: "The text of a pack, YAML or JSON." });
+const digest = z.string().min(1).max(200).openapi({ description: "A pack that is known here." });
+const file = z.string().min(1).max(500).openapi({ description: "The name its diagnostics are shown under." });
+const script = jsonObject.openapi({ description: "Answers of a scripted model, tools and people." });
+
+const budgets = z
+  .strictObject({
+    max_total_visits: whole.optional(),
+    max_tool_calls: whole.optional(),
+    max_wall_time_sec: z.number().min(0).optional(),
+    max_model_calls: whole.optional(),
+    max_input_tokens: whole.optional(),
+    max_output_tokens: whole.optional(),
+    max_cost_usd: z.number().min(0).optional(),
+  })
+  .openapi({ description: "Tighter than the pack's." });
+
+export const startBody = z
+  .strictObject({
+    pack: packText.optional(),
+    digest: digest.optional(),
+    file: file.optional(),
+    variables: jsonObject.optional(),
+    input: z.string().optional().openapi({ description: "The task." }),
+    mode: z.enum(["autonomous", "conversational"]).optional(),
+    prompt: z.string().optional().openapi({ description: "Which prompt of a pack without a workflow." }),
+    agent: z.string().optional().openapi({ description: "A member of the pack's agents." }),
+    budgets: budgets.optional(),
+    script: script.optional(),
+  })
+  .openapi("StartRun");
+
+export const packBody = z.strictObject({ source: packText, file: file.optional() }).openapi("RegisterPack");
+
+export const eventBody = z
+  .strictObject({
+    name: z.string().min(1).openapi({ description: "One of the events the state allows." }),
+    context: z.string().optional(),
+    artifacts: jsonObject.optional(),
+    by: by.optional(),
+    dedupe_key: z.string().min(1).max(500).optional(),
+  })
+  .openapi("SendEvent");
+
+export const messageBody = z
+  .strictObject({
+    text: z.string().min(1),
+    by: by.optional(),
+    dedupe_key: z.string().min(1).max(500).optional(),
+  })
+  .openapi("SayMessage");
+
+export const answerBody = z
+  .strictObject({
+    result: jsonValue.optional(),
+    error: z.string().min(1).optional(),
+    retry: z.literal(true).optional(),
+    abort: z.literal(true).optional(),
+    by: by.optional(),
+  })
+  .openapi("AnswerStep", { description: "One of `result`, `error`, `retry` and `abort`." });
+
+export const approvalBody = z
+  .strictObject({
+    decision: z.enum(["approve", "reject", "edit"]),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, "expected 64 hexadecimal digits")
+      .optional()
+      .openapi({ description: "What was read; refused when it changed meanwhile." }),
+    value: jsonValue.optional().openapi({ description: "With `edit`: the other arguments." }),
+    reason: z.string().optional(),
+    by: by.optional(),
+  })
+  .openapi("DecideApproval");
+
+export const cancelBody = z
+  .strictObject({ reason: z.string().optional(), by: by.optional() })
+  .openapi("CancelRun");
+
+export const forkBody = z
+  .strictObject({
+    turn: whole
+      .min(1)
+      .optional()
+      .openapi({ description: "The last turn that is copied; the last one if left out." }),
+    artifacts: jsonObject.optional(),
+    variables: jsonObject.optional(),
+    event: z.string().min(1).optional(),
+    answers: z.array(z.strictObject({ step: whole.min(1), value: jsonValue })).optional(),
+    pack: packText.optional(),
+    digest: digest.optional(),
+    file: file.optional(),
+    script: script.optional(),
+    model: z.string().min(1).optional(),
+    reset_budget: z.boolean().optional(),
+  })
+  .openapi("ForkRun");

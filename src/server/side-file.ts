@@ -1,0 +1,107 @@
+// What the server keeps for itself, in a small database beside the store: registered packs, replies to
+// requests with a key, webhooks and how far each has been told. Nothing about runs: those are in their
+// journals, and a side file that is lost costs no turn.
+
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { JsonObject } from "../base/json.ts";
+import { Fault } from "../engine/ports.ts";
+
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS pack (
+  digest TEXT PRIMARY KEY, id TEXT NOT NULL, version TEXT NOT NULL, file TEXT NOT NULL, source TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS reply (
+  key TEXT PRIMARY KEY, hash TEXT NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL,
+  body TEXT NOT NULL, at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS reply_at ON reply (at);
+`;
+
+export interface KeptPack {
+  readonly digest: string;
+  readonly id: string;
+  readonly version: string;
+  /** The name its diagnostics are shown under. */
+  readonly file: string;
+  readonly source: string;
+  readonly at: number;
+}
+
+export interface KeptReply {
+  /** Of the request. */
+  readonly hash: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export class SideFile implements Disposable {
+  readonly db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** `:memory:` keeps nothing beyond the process. */
+  constructor(path: string) {
+    try {
+      this.db = new DatabaseSync(path, { timeout: 5_000 });
+      this.db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+      this.db.exec(SCHEMA);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `the server's own file \`${path}\` cannot be used: ${why} (no run is in it; move it away)`;
+      throw new Fault("side-file", message, { retry: "never", cause: error });
+    }
+  }
+
+  /** Prepared once. */
+  sql(text: string): StatementSync {
+    const known = this.#statements.get(text);
+    if (known !== undefined) return known;
+    const made = this.db.prepare(text);
+    this.#statements.set(text, made);
+    return made;
+  }
+
+  putPack({ digest, id, version, file, source, at }: KeptPack): void {
+    this.sql("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?, ?)").run(
+      ...[digest, id, version, file, source, at],
+    );
+  }
+
+  pack(digest: string): KeptPack | undefined {
+    return this.sql("SELECT * FROM pack WHERE digest = ?").get(digest) as KeptPack | undefined;
+  }
+
+  /** The newest first; those registered before the one given. */
+  packs({ before, limit }: { before: string | undefined; limit: number }): readonly KeptPack[] {
+    const last = before === undefined ? undefined : this.pack(before);
+    if (before !== undefined && last === undefined) return [];
+    const rows = this.sql(
+      "SELECT * FROM pack WHERE (at, digest) < (?, ?) ORDER BY at DESC, digest DESC LIMIT ?",
+    ).all(last?.at ?? Number.MAX_SAFE_INTEGER, last?.digest ?? "", limit);
+    return rows as unknown as readonly KeptPack[];
+  }
+
+  reply(key: string): KeptReply | undefined {
+    const row = this.sql("SELECT hash, status, headers, body FROM reply WHERE key = ?").get(key);
+    if (row === undefined) return undefined;
+    const { hash, status, headers, body } = row as Record<"hash" | "headers" | "body", string> & {
+      status: number;
+    };
+    const kept = JSON.parse(headers) as Readonly<Record<string, string>>;
+    return { hash, status, headers: kept, body: JSON.parse(body) as JsonObject };
+  }
+
+  putReply(key: string, { hash, status, headers, body }: KeptReply, at: number): void {
+    const texts = [JSON.stringify(headers), JSON.stringify(body ?? null)] as const;
+    this.sql("INSERT OR REPLACE INTO reply VALUES (?, ?, ?, ?, ?, ?)").run(key, hash, status, ...texts, at);
+  }
+
+  dropReplies(before: number): void {
+    this.sql("DELETE FROM reply WHERE at < ?").run(before);
+  }
+
+  [Symbol.dispose](): void {
+    this.db.close();
+  }
+}

@@ -1,0 +1,140 @@
+// Gated calls, calls in doubt and calls that somebody outside answers.
+
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
+import type { Summary } from "../../src/core/summary.ts";
+import type { RunPorts } from "../../src/engine/dispatcher.ts";
+import { Fault } from "../../src/engine/ports.ts";
+import { noSettings } from "../../src/host/run-settings.ts";
+import { changedWorlds } from "./changed-worlds.ts";
+import { asks, start } from "./sample-pack.ts";
+import { type Served, served } from "./served.ts";
+import { startedRun } from "./started-run.ts";
+
+/** Calls of `look` wait for approval. */
+async function gated(): Promise<{ server: Served; run: string; step: number; sha256: string }> {
+  const server = await served({ settings: { ...noSettings("."), approvals: ["look"] } });
+  const run = await startedRun(server, start(asks));
+  const summary = await server.until(run, ({ status }) => status === "waiting");
+  const [wait] = summary.waiting_for;
+  return { server, run, step: wait?.step ?? 0, sha256: wait?.sha256 ?? "" };
+}
+
+const toolSteps = async (server: Served, run: string): Promise<readonly JsonObject[]> => {
+  const { body } = await server.get(`/api/runs/${run}/steps`);
+  return (body["items"] as JsonObject[]).filter(({ kind }) => kind === "tool");
+};
+
+describe("a gated call", () => {
+  test("runs exactly as approved, and a second approval is fine", async () => {
+    const { server, run, step, sha256 } = await gated();
+    const decide = () =>
+      server.post(`/api/runs/${run}/approvals/${step}`, { decision: "approve", sha256, by: "al" });
+    expect((await decide()).status).toBe(200);
+    await server.until(run, ({ state }) => state === "gate");
+    expect((await decide()).body).toMatchObject({ ignored: "the step is decided already" });
+    expect(await toolSteps(server, run)).toHaveLength(1);
+    const { body } = await server.get(`/api/runs/${run}/steps/${step}`);
+    expect(body["answer"]).toMatchObject({ by: "al", outcome: { value: "approved" } });
+  });
+
+  test("is not run when what was read is not what waits", async () => {
+    const { server, run, step } = await gated();
+    const body = { decision: "approve", sha256: "0".repeat(64) };
+    const answer = await server.post(`/api/runs/${run}/approvals/${step}`, body);
+    expect([answer.status, answer.body["code"]]).toEqual([409, "hash-mismatch"]);
+    expect(await toolSteps(server, run)).toEqual([]);
+  });
+
+  test("that is edited asks again with the new arguments and their hash", async () => {
+    const { server, run, step, sha256 } = await gated();
+    const path = `/api/runs/${run}/approvals/${step}`;
+    const bad = await server.post(path, { decision: "edit", sha256, value: { where: 3 } });
+    expect([bad.status, bad.body["code"]]).toEqual([422, "bad-arguments"]);
+    expect((await server.post(path, { decision: "edit", sha256 })).status).toBe(400);
+    const edited = await server.post(path, { decision: "edit", sha256, value: { where: "there" } });
+    const { waiting_for: waits } = edited.body as unknown as Summary;
+    expect(waits).toMatchObject([{ kind: "approval", args: { where: "there" } }]);
+    expect(waits[0]?.sha256).not.toBe(sha256);
+  });
+
+  test("that is rejected is not run, and the model hears why", async () => {
+    const { server, run, step } = await gated();
+    const body = { decision: "reject", reason: "too dark", by: "bob" };
+    expect((await server.post(`/api/runs/${run}/approvals/${step}`, body)).status).toBe(200);
+    await server.until(run, ({ state }) => state === "gate");
+    expect(await toolSteps(server, run)).toEqual([]);
+  });
+
+  test("takes no answer, and a step that was never asked is refused", async () => {
+    const { server, run, step } = await gated();
+    const answer = await server.post(`/api/runs/${run}/answers/${step}`, { result: 1 });
+    expect([answer.status, answer.body["code"]]).toEqual([409, "pending-tool-mismatch"]);
+    const never = await server.post(`/api/runs/${run}/answers/99`, { result: 1 });
+    expect([never.status, never.body["code"]]).toEqual([409, "step-mismatch"]);
+    expect((await server.post(`/api/runs/${run}/answers/0`, { result: 1 })).status).toBe(400);
+  });
+});
+
+/** A server whose tool does this with every call. */
+async function withTool(
+  call: RunPorts["tools"]["call"],
+): Promise<{ server: Served; run: string; step: number }> {
+  const tools = { knows: () => true, isSafe: () => false, call };
+  const server = await served(changedWorlds((ports) => ({ ...ports, tools })));
+  const run = await startedRun(server, start(asks));
+  const summary = await server.until(run, ({ status }) => status === "waiting");
+  return { server, run, step: summary.waiting_for[0]?.step ?? 0 };
+}
+
+describe("a call whose end is unknown", () => {
+  const lost = () => Promise.reject(new Fault("cut", "the line was cut", { retry: "unknown" }));
+
+  test("waits in doubt, and goes on with the result that is supplied", async () => {
+    const { server, run, step } = await withTool(lost);
+    expect((await server.get("/api/inbox")).body["items"]).toMatchObject([
+      { run, kind: "in_doubt", tool: "look" },
+    ]);
+    const answer = await server.post(`/api/runs/${run}/answers/${step}`, { result: null, by: "al" });
+    expect(answer.status).toBe(200);
+    const summary = await server.until(run, ({ state }) => state === "gate");
+    expect(summary.used.tool_calls).toBe(1);
+    const late = await server.post(`/api/runs/${run}/answers/${step}`, { result: 2 });
+    expect([late.status, late.body["ignored"]]).toEqual([200, "the step is answered already"]);
+  });
+
+  test("is made again on request", async () => {
+    let calls = 0;
+    const { server, run, step } = await withTool(async () => {
+      calls++;
+      if (calls === 1) return lost();
+      return { ok: true, value: "bright" };
+    });
+    expect((await server.post(`/api/runs/${run}/answers/${step}`, { retry: true })).status).toBe(200);
+    await server.until(run, ({ state }) => state === "gate");
+    expect(calls).toBe(2);
+  });
+
+  test("ends the run when it is given up", async () => {
+    const { server, run, step } = await withTool(lost);
+    const { body } = await server.post(`/api/runs/${run}/answers/${step}`, { abort: true, by: "al" });
+    expect(body).toMatchObject({ status: "failed", reason: { code: "aborted" } });
+  });
+
+  test("an answer is one of four things", async () => {
+    const { server, run, step } = await withTool(lost);
+    for (const body of [{}, { result: 1, error: "x" }, { retry: true, abort: true }, { retry: false }])
+      expect((await server.post(`/api/runs/${run}/answers/${step}`, body)).status).toBe(400);
+    const failed = await server.post(`/api/runs/${run}/answers/${step}`, { error: "it broke" });
+    expect(failed.status).toBe(200);
+  });
+});
+
+test("a call that was promised is answered from outside", async () => {
+  const { server, run, step } = await withTool(async () => ({ deferred: true }));
+  expect((await server.get("/api/inbox")).body["items"]).toMatchObject([{ run, kind: "answer" }]);
+  await server.post(`/api/runs/${run}/answers/${step}`, { result: { light: "dim" } });
+  await server.until(run, ({ state }) => state === "gate");
+  const { body } = await server.get(`/api/runs/${run}/steps/${step}`);
+  expect(body["answer"]).toMatchObject({ outcome: { ok: true, value: { light: "dim" } } });
+});

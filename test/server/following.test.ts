@@ -1,0 +1,222 @@
+// Following runs: nothing is lost and nothing comes twice, whoever hangs up, however slow a reader is.
+
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
+import type { ModelReply, TurnRow } from "../../src/core/facts.ts";
+import type { CallContext } from "../../src/engine/ports.ts";
+import { changedWorlds } from "./changed-worlds.ts";
+import { firstBytes, openStream, readEvents } from "./event-reader.ts";
+import { ends, pack, start } from "./sample-pack.ts";
+import { type Served, type ServeOptions, served } from "./served.ts";
+import { completed, startedRun, waiting } from "./started-run.ts";
+
+/** Goes round so often, with a note of this length each time. */
+function rounds(count: number, { length = 10, delay = 0 } = {}): JsonObject {
+  const note = "x".repeat(length);
+  const again = { artifacts: { note }, event: "Again", ...(delay > 0 && { delay_ms: delay }) };
+  const work = [...Array.from({ length: count - 1 }, () => again), { event: "Done" }];
+  const many = pack.replace("max_total_visits: 20", `max_total_visits: ${count + 5}`);
+  return start({ states: { work, end: [{ text: "Bye." }] } }, { pack: many });
+}
+
+const journal = (server: Served, run: string): Promise<readonly TurnRow[]> =>
+  server.store.rows(run, { from: 1, to: Number.MAX_SAFE_INTEGER, limit: 100_000 });
+
+/** The same numbers on every machine. */
+function dice(seed: number): (most: number) => number {
+  let state = seed;
+  return (most) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * most);
+  };
+}
+
+describe("one run", () => {
+  test("all its turns come in order, and the stream ends with the run", async () => {
+    const server = await served();
+    const run = await startedRun(server, start(ends));
+    const { events, ended } = await readEvents(server.url, `/api/runs/${run}/events`);
+    const rows = await journal(server, run);
+    expect(ended).toBe(true);
+    expect(events.map(({ name }) => name)).toEqual([...rows.map(() => "turn"), "end"]);
+    expect(events.slice(0, -1).map(({ id }) => id)).toEqual(rows.map(({ turn }) => turn));
+    expect(events.slice(0, -1).map(({ data }) => (data as TurnRow).facts)).toEqual(
+      rows.map(({ facts }) => facts),
+    );
+    expect(events.at(-1)?.data).toEqual({ run, status: "completed", turns: rows.length });
+  });
+
+  test("a reader that hangs up a hundred times at any byte misses nothing and gets nothing twice", async () => {
+    const server = await served();
+    const run = await startedRun(server, rounds(150, { delay: 5 }));
+    const roll = dice(4711);
+    const seen: number[] = [];
+    const facts: unknown[] = [];
+    let hungUp = 0;
+    for (let over = false; !over; ) {
+      const bytes = hungUp < 100 ? { bytes: 200 + roll(1_500) } : {};
+      const after = seen.at(-1);
+      const taken = await readEvents(server.url, `/api/runs/${run}/events`, {
+        ...bytes,
+        ...(after !== undefined && { after }),
+      });
+      if (!taken.ended) hungUp++;
+      for (const { name, id, data } of taken.events) {
+        if (name === "turn") {
+          seen.push(id ?? 0);
+          facts.push((data as TurnRow).facts);
+        } else over ||= name === "end";
+      }
+    }
+    const rows = await journal(server, run);
+    expect(hungUp).toBe(100);
+    expect(seen).toEqual(rows.map(({ turn }) => turn));
+    expect(facts).toEqual(rows.map((row) => row.facts));
+  });
+
+  test("a reader that reads nothing holds neither the run nor other readers", async () => {
+    const server = await served();
+    const run = await startedRun(server, rounds(100, { length: 60_000 }));
+    const idle = openStream(server.url, `/api/runs/${run}/events`);
+    await once(idle, "connect");
+    idle.pause();
+    const { events } = await readEvents(server.url, `/api/runs/${run}/events`);
+    const rows = await journal(server, run);
+    expect(events.filter(({ name }) => name === "turn")).toHaveLength(rows.length);
+    expect((await server.get(`/api/runs/${run}`)).body).toMatchObject({ status: "completed" });
+    idle.destroy();
+  });
+
+  test("goes on through a wait", async () => {
+    const server = await served();
+    const run = await waiting(server);
+    const { turns } = (await server.get(`/api/runs/${run}`)).body as { turns: number };
+    const reading = readEvents(server.url, `/api/runs/${run}/events`, { after: turns });
+    await server.post(`/api/runs/${run}/events`, { name: "Yes" });
+    const { events } = await reading;
+    expect(events[0]).toMatchObject({ id: turns + 1, name: "turn" });
+    expect(events.at(-1)).toMatchObject({ name: "end" });
+  });
+
+  test("that has ended is 204 for who knows all of it, and comes whole for who does not", async () => {
+    const server = await served();
+    const run = await completed(server);
+    const { turns } = (await server.get(`/api/runs/${run}`)).body as { turns: number };
+    expect((await server.get(`/api/runs/${run}/events`, { "last-event-id": String(turns) })).status).toBe(
+      204,
+    );
+    expect((await server.get(`/api/runs/${run}/events?after=${turns}`)).status).toBe(204);
+    const last = await readEvents(server.url, `/api/runs/${run}/events`, { after: turns - 1 });
+    expect(last.events.map(({ id, name }) => id ?? name)).toEqual([turns, "end"]);
+    const bad = await server.get(`/api/runs/${run}/events`, { "last-event-id": "x" });
+    expect([bad.status, bad.body["code"]]).toEqual([400, "bad-request"]);
+  });
+
+  test("the text of a model comes as it is made, before the turn it leads to", async () => {
+    const watched = Promise.withResolvers<void>();
+    const server = await served(
+      withModel(async (context, reply) => {
+        await watched.promise;
+        context.delta?.("Hel");
+        context.delta?.("lo");
+        return reply();
+      }),
+    );
+    const run = await startedRun(server, start(ends));
+    const socket = openStream(server.url, `/api/runs/${run}/events`);
+    await firstBytes(socket);
+    const reading = readEvents(server.url, `/api/runs/${run}/events`);
+    const other = openStream(server.url, `/api/runs/${run}/events?after=1`);
+    await firstBytes(other);
+    watched.resolve();
+    const { events } = await reading;
+    socket.destroy();
+    other.destroy();
+    const deltas = events.filter(({ name }) => name === "delta").map(({ data }) => data as { text: string });
+    expect(deltas.map(({ text }) => text).join("")).toContain("Hello");
+    const first = events.findIndex(({ name }) => name === "delta");
+    expect(events[first]).toMatchObject({ id: undefined, data: { run, step: 1, attempt: 1 } });
+    expect(events.slice(0, first).map(({ id }) => id)).toEqual([1]);
+  });
+});
+
+/** A server whose model says what the script says, when it is let. */
+const withModel = (
+  call: (context: CallContext, reply: () => Promise<ModelReply>) => Promise<ModelReply>,
+): ServeOptions =>
+  changedWorlds(({ model, tools }) => ({
+    tools,
+    model: { call: (request, context) => call(context, () => model.call(request, context)) },
+  }));
+
+describe("limits", () => {
+  test("a run has so many readers, and the server so many in all; who leaves makes room", async () => {
+    const server = await served({ feedLimits: { perRun: 2, inAll: 3 } });
+    const [one, two] = [await waiting(server), await waiting(server)];
+    const open = async (run: string) => {
+      const socket = openStream(server.url, `/api/runs/${run}/events`);
+      return { socket, head: await firstBytes(socket) };
+    };
+    const first = await open(one);
+    const second = await open(one);
+    const third = await open(one);
+    expect([first, second, third].map(({ head }) => head.slice(9, 12))).toEqual(["200", "200", "429"]);
+    expect(third.head).toContain("retry-after: 5");
+    const other = await open(two);
+    const fourth = await open(two);
+    expect([other, fourth].map(({ head }) => head.slice(9, 12))).toEqual(["200", "429"]);
+    first.socket.destroy();
+    // The server hears of it a moment later.
+    let status = "";
+    for (let tries = 0; tries < 200 && status !== "200"; tries++)
+      status = (await open(two)).head.slice(9, 12);
+    expect(status).toBe("200");
+  });
+});
+
+test("who asks only for the head of a stream takes no reader's place", async () => {
+  const server = await served({ feedLimits: { perRun: 1, inAll: 1 } });
+  const run = await waiting(server);
+  for (const path of [`/api/runs/${run}/events`, "/api/events"]) {
+    const { status } = await fetch(`${server.url}${path}`, { method: "HEAD" });
+    expect(status).toBe(405);
+  }
+  expect((await fetch(`${server.url}/api/runs/${run}`, { method: "HEAD" })).status).toBe(200);
+  const socket = openStream(server.url, `/api/runs/${run}/events`);
+  expect((await firstBytes(socket)).slice(9, 12)).toBe("200");
+  socket.destroy();
+});
+
+describe("the list of runs", () => {
+  test("says which runs moved and how they stand", async () => {
+    const server = await served();
+    const socket = openStream(server.url, "/api/events");
+    let text = await firstBytes(socket);
+    const run = await startedRun(server, start(ends));
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("utf8");
+    });
+    await server.until(run, ({ status }) => status === "completed");
+    while (!text.includes('"status":"completed"')) await once(socket, "data");
+    socket.destroy();
+    expect(text).toContain(`event: run\ndata: {"run":"${run}"`);
+  });
+});
+
+test("a server that stops ends its streams, and the next one goes on from the last turn", async () => {
+  const server = await served();
+  const run = await waiting(server);
+  const reading = readEvents(server.url, `/api/runs/${run}/events`);
+  const socket = openStream(server.url, `/api/runs/${run}/events`);
+  await firstBytes(socket);
+  await server.stop();
+  const before = await reading;
+  const last = before.events.at(-1)?.id ?? 0;
+  const next = await served({ folder: server.folder });
+  const following = readEvents(next.url, `/api/runs/${run}/events`, { after: last });
+  await next.post(`/api/runs/${run}/events`, { name: "Yes" });
+  const after = await following;
+  const ids = [...before.events, ...after.events].flatMap(({ id }) => id ?? []);
+  expect(ids).toEqual((await journal(next, run)).map(({ turn }) => turn));
+});

@@ -1,0 +1,87 @@
+// Time travel over HTTP: forks, comparisons, replays.
+
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
+import type { Summary } from "../../src/core/summary.ts";
+import { pack } from "./sample-pack.ts";
+import { served } from "./served.ts";
+import { completed, waiting } from "./started-run.ts";
+
+test("a fork goes on from a turn with its edits, and its origin stays as it was", async () => {
+  const server = await served();
+  const run = await waiting(server);
+  const before = (await server.get(`/api/runs/${run}/facts`)).body;
+  const made = await server.post(`/api/runs/${run}/fork`, {
+    event: "Yes",
+    artifacts: { note: "other" },
+    variables: { task: "that" },
+  });
+  expect(made.status).toBe(201);
+  const fork = made.body as unknown as Summary;
+  expect(fork.forked_from).toMatchObject({ run });
+  const end = await server.until(fork.run, ({ status }) => status === "completed");
+  expect(end.output?.artifacts).toEqual({ note: "other" });
+  expect((await server.get(`/api/runs/${run}/facts`)).body).toEqual(before);
+  const diff = (await server.get(`/api/runs/${run}/diff/${fork.run}`)).body;
+  expect(diff).toMatchObject({ same: false, artifacts: { note: { a: "seen", b: "other" } } });
+});
+
+test("a dry run says which calls a fork would make and makes none", async () => {
+  const server = await served();
+  const run = await completed(server);
+  const plan = await server.post(`/api/runs/${run}/fork?dry_run=true`, { turn: 2 });
+  expect(plan.status).toBe(200);
+  expect(plan.body).toMatchObject({ dry_run: true, from: { run, turn: 2 }, calls: [{ kind: "model" }] });
+  expect((await server.get("/api/runs")).body["items"]).toHaveLength(1);
+});
+
+test("a fork takes an answer in place of a call, and another pack", async () => {
+  const server = await served();
+  const run = await completed(server);
+  const answered = await server.post(`/api/runs/${run}/fork`, {
+    turn: 1,
+    answers: [{ step: 1, value: { text: "mine", event: "Done" } }],
+    pack: pack.replace("version: 1.0.0", "version: 1.1.0"),
+  });
+  const fork = answered.body as unknown as Summary;
+  expect(fork).toMatchObject({ state: "end", pack: { version: "1.1.0" } });
+});
+
+test("forks that cannot be are refused with their codes", async () => {
+  const server = await served();
+  const run = await waiting(server);
+  const done = await completed(server);
+  const cases: readonly (readonly [string, JsonObject, number, string])[] = [
+    [run, { turn: 99 }, 404, "unknown-turn"],
+    [run, { event: "Maybe" }, 409, "event-not-allowed"],
+    [run, { artifacts: { nothing: 1 } }, 422, "bad-artifact"],
+    [run, { variables: { task: 3 } }, 422, "bad-variables"],
+    [run, { answers: [{ step: 77, value: 1 }] }, 409, "step-not-open"],
+    [run, { turn: 1, answers: [{ step: 1, value: { txt: 1 } }] }, 422, "bad-arguments"],
+    [run, { pack: "id: x" }, 422, "pack-invalid"],
+    [run, { digest: "none" }, 404, "unknown-pack"],
+    [done, {}, 409, "run-finished"],
+    [run, { turn: 0 }, 400, "bad-request"],
+  ];
+  for (const [origin, body, status, code] of cases) {
+    const answer = await server.post(`/api/runs/${origin}/fork`, body);
+    expect([code, answer.status, answer.body["code"]]).toEqual([code, status, code]);
+  }
+  expect((await server.get("/api/runs")).body["items"]).toHaveLength(2);
+});
+
+test("the same key makes one fork", async () => {
+  const server = await served();
+  const run = await waiting(server);
+  const fork = () => server.post(`/api/runs/${run}/fork`, { event: "Yes" }, { "idempotency-key": "f" });
+  const [first, again] = [await fork(), await fork()];
+  expect(again.body["run"]).toBe(first.body["run"]);
+  expect((await server.get("/api/runs")).body["items"]).toHaveLength(2);
+});
+
+test("a replay decides every turn again and finds the same", async () => {
+  const server = await served();
+  const run = await completed(server);
+  const { body } = await server.call("POST", `/api/runs/${run}/replay`);
+  expect(body).toMatchObject({ run, same: true, first_difference: null });
+});

@@ -1,0 +1,312 @@
+// Webhooks: signed as Standard Webhooks, shaped as CloudEvents, delivered until the other side has them. Both are
+// judged by the packages of those who made the standards.
+
+import type { IncomingHttpHeaders } from "node:http";
+import { CloudEvent } from "cloudevents";
+import { Webhook } from "standardwebhooks";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
+import { webhookPost } from "../../src/cli/runs/webhook-post.ts";
+import { newSecret } from "../../src/server/webhook/signature.ts";
+import type { Post } from "../../src/server/webhook/webhook-sender.ts";
+import { bodyOf, testServer } from "../adapter/test-server.ts";
+import { asks, ends, start } from "./sample-pack.ts";
+import { type Served, type ServeOptions, served } from "./served.ts";
+import { completed, startedRun, waiting } from "./started-run.ts";
+
+interface Got {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly event: { id: string; type: string; subject?: string; data: JsonObject };
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly place: string;
+  readonly got: readonly Got[];
+  /** Resolves when what was taken satisfies the condition. */
+  until(done: (got: readonly Got[]) => boolean): Promise<void>;
+}
+
+/** Answers with these statuses in turn, the last one for ever; takes what it answered with 2xx. */
+async function receiver(...statuses: readonly number[]): Promise<Receiver> {
+  const got: Got[] = [];
+  const listeners = new Set<() => void>();
+  let count = 0;
+  const server = await testServer(async (request, response) => {
+    const text = await bodyOf(request);
+    const status = statuses[Math.min(count++, statuses.length - 1)] ?? 200;
+    response.writeHead(status).end();
+    if (status < 300) got.push({ headers: request.headers, text, event: JSON.parse(text) as Got["event"] });
+    for (const listener of listeners) listener();
+  });
+  return {
+    url: `${server.url}/hook`,
+    place: server.place,
+    got,
+    until: (done) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (!done(got)) return;
+          listeners.delete(look);
+          resolve();
+        };
+        listeners.add(look);
+        look();
+      }),
+  };
+}
+
+/** Sends to this machine, which the guard allows only for this test. */
+const withPost = (hook: Receiver, more: ServeOptions = {}): ServeOptions => ({
+  post: webhookPost([hook.place]),
+  webhookPausesMs: [1, 1, 1, 1],
+  ...more,
+});
+
+async function add(
+  server: Served,
+  url: string,
+  more: JsonObject = {},
+): Promise<{ id: string; secret: string }> {
+  const { status, body } = await server.post("/api/webhooks", { url, ...more });
+  expect(status).toBe(201);
+  return body as { id: string; secret: string };
+}
+
+const ended = (got: readonly Got[]) => got.some(({ event }) => event.type === "workflow.completed");
+
+describe("what is delivered", () => {
+  test("verifies with the library of the standard, and not when it was changed", async () => {
+    const hook = await receiver(200);
+    const server = await served(withPost(hook));
+    const { secret } = await add(server, hook.url);
+    await completed(server);
+    await hook.until(ended);
+    const verifier = new Webhook(secret);
+    for (const { headers, text } of hook.got) {
+      const signed = headers as Record<string, string>;
+      expect(verifier.verify(text, signed)).toEqual(JSON.parse(text));
+      expect(() => verifier.verify(`${text} `, signed)).toThrow("No matching signature");
+      expect(() => new Webhook(newSecret()).verify(text, signed)).toThrow("No matching signature");
+    }
+  });
+
+  test("is a valid CloudEvent, named, numbered and thin", async () => {
+    const hook = await receiver(200);
+    const server = await served(withPost(hook));
+    await add(server, hook.url);
+    const run = await waiting(server);
+    await server.post(`/api/runs/${run}/events`, { name: "Yes", by: "alice" });
+    await hook.until(ended);
+    for (const { event, text, headers } of hook.got) {
+      expect(() => new CloudEvent(event, true)).not.toThrow();
+      expect(headers["content-type"]).toBe("application/cloudevents+json; charset=utf-8");
+      expect(headers["webhook-id"]).toBe(event.id);
+      expect(text.length).toBeLessThan(20_000);
+    }
+    const types = hook.got.map(({ event }) => event).toSorted((a, b) => (seq(a) < seq(b) ? -1 : 1));
+    expect(types.map(({ type }) => type)).toEqual([
+      "workflow.started",
+      "provider.call.started",
+      "provider.call.completed",
+      "tool.call.started",
+      "tool.call.completed",
+      "provider.call.started",
+      "provider.call.completed",
+      "artifact.written",
+      "workflow.transitioned",
+      "workflow.waiting",
+      "workflow.transitioned",
+      "provider.call.started",
+      "provider.call.completed",
+      "workflow.completed",
+    ]);
+    const moved = types.findLast(({ type }) => type === "workflow.transitioned");
+    expect(moved).toMatchObject({ subject: "end", data: { run, from: "gate", event: "Yes", by: "alice" } });
+    expect(hook.got.map(({ text }) => text).join("")).not.toContain("Goodbye");
+  });
+
+  test("is only what was asked for", async () => {
+    const hook = await receiver(200);
+    const server = await served(withPost(hook));
+    await add(server, hook.url, { types: ["workflow.completed", "workflow.started"] });
+    await completed(server);
+    await hook.until(ended);
+    expect(hook.got.map(({ event }) => event.type).toSorted()).toEqual([
+      "workflow.completed",
+      "workflow.started",
+    ]);
+  });
+
+  test("begins with what comes after the webhook, and a fork is not its copy", async () => {
+    const hook = await receiver(200);
+    const server = await served(withPost(hook));
+    await completed(server);
+    const run = await waiting(server);
+    const { turns } = (await server.get(`/api/runs/${run}`)).body as { turns: number };
+    await add(server, hook.url);
+    const fork = await server.post(`/api/runs/${run}/fork`, { event: "Yes" });
+    await server.until(String(fork.body["run"]), ({ status }) => status === "completed");
+    await hook.until(ended);
+    expect(hook.got.every(({ event }) => event.data["run"] === fork.body["run"])).toBe(true);
+    expect(hook.got.every(({ event }) => Number(event.data["turn"]) > turns)).toBe(true);
+  });
+});
+
+const seq = (event: object): string => (event as { sequence: string }).sequence;
+
+describe("who does not answer", () => {
+  test("is asked again with the same id until it does, and gets nothing twice after that", async () => {
+    const hook = await receiver(500, 503, 429, 200);
+    const server = await served(withPost(hook));
+    const { id } = await add(server, hook.url, { types: ["workflow.completed"] });
+    await completed(server);
+    await hook.until(ended);
+    const deliveries = async () =>
+      (await server.get(`/api/webhooks/${id}/deliveries`)).body["items"] as JsonObject[];
+    let [only] = await deliveries();
+    while (only?.["next_at"] !== null) [only] = await deliveries();
+    expect(only).toMatchObject({ attempts: 4, outcome: "200", event: hook.got[0]?.event.id });
+    expect(hook.got).toHaveLength(1);
+  });
+
+  test("is switched off when all attempts are used up, and at once when it is gone", async () => {
+    for (const [status, attempts] of [
+      [500, 5],
+      [410, 1],
+    ] as const) {
+      const hook = await receiver(status);
+      const server = await served(withPost(hook));
+      const { id } = await add(server, hook.url, { types: ["workflow.completed"] });
+      await completed(server);
+      const look = async () => (await server.get("/api/webhooks")).body["items"] as { off: string | null }[];
+      let [webhook] = await look();
+      while (webhook?.off === null) [webhook] = await look();
+      expect(webhook?.off).toContain(String(status));
+      const { body } = await server.get(`/api/webhooks/${id}/deliveries`);
+      expect(body["items"]).toMatchObject([
+        { attempts, next_at: null, outcome: expect.stringContaining(String(status)) },
+      ]);
+    }
+  });
+
+  test("that is switched off while others are under way gets none of them again", async () => {
+    const gate = Promise.withResolvers<void>();
+    let calls = 0;
+    const post: Post = async () => {
+      if (calls++ === 0) return { kind: "answered", status: 410 };
+      await gate.promise;
+      return { kind: "answered", status: 500 };
+    };
+    const server = await served({ post, webhookPausesMs: [1, 1, 1] });
+    const { id } = await add(server, "https://example.org/");
+    await completed(server);
+    const look = async () => (await server.get("/api/webhooks")).body["items"] as { off: string | null }[];
+    let [webhook] = await look();
+    while (webhook?.off === null) [webhook] = await look();
+    const sent = calls;
+    gate.resolve();
+    const log = (await server.get(`/api/webhooks/${id}/deliveries`)).body["items"] as JsonObject[];
+    expect(log.filter((one) => one["next_at"] !== null)).toEqual([]);
+    await completed(server);
+    expect(calls).toBe(sent);
+  });
+
+  test("gets what it missed from the next server, each event once", async () => {
+    const hook = await receiver(200);
+    const never: Post = () => new Promise(() => undefined);
+    let allowed = 2;
+    const through = webhookPost([hook.place]);
+    // The first server dies after two deliveries, with others under way.
+    const first = await served(
+      withPost(hook, {
+        post: (request) => {
+          if (allowed-- > 0) return through(request);
+          return Promise.race([never(request), aborted(request.signal)]);
+        },
+      }),
+    );
+    await add(first, hook.url);
+    const run = await completed(first);
+    await hook.until((got) => got.length === 2);
+    await first.stop();
+    const second = await served(withPost(hook, { folder: first.folder }));
+    await hook.until((got) => ended(got) && got.length >= 10);
+    const { body } = await second.get("/api/webhooks");
+    const [{ id }] = body["items"] as [{ id: string }];
+    let open = 1;
+    while (open > 0) {
+      const log = (await second.get(`/api/webhooks/${id}/deliveries`)).body["items"] as JsonObject[];
+      open = log.filter((one) => one["next_at"] !== null).length;
+    }
+    const ids = hook.got.map(({ event }) => event.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const turns = new Set(hook.got.map(({ event }) => Number(event.data["turn"])));
+    const rows = await second.store.rows(run, { from: 1, to: 99, limit: 99 });
+    expect([...turns].toSorted((a, b) => a - b)).toEqual(rows.map(({ turn }) => turn));
+  });
+
+  test("gets one event once more on request", async () => {
+    const hook = await receiver(200);
+    const server = await served(withPost(hook));
+    const { id } = await add(server, hook.url, { types: ["workflow.completed"] });
+    await completed(server);
+    await hook.until(ended);
+    const event = hook.got[0]?.event.id;
+    expect((await server.post(`/api/webhooks/${id}/redeliver`, { event })).status).toBe(200);
+    await hook.until((got) => got.length === 2);
+    expect(hook.got[1]?.event.id).toBe(event);
+    expect((await server.post(`/api/webhooks/${id}/redeliver`, { event: "none" })).status).toBe(404);
+  });
+});
+
+const aborted = (signal: AbortSignal): Promise<{ kind: "failed"; why: string }> =>
+  new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve({ kind: "failed", why: "stopped" }));
+  });
+
+describe("where it may lead", () => {
+  test("private addresses are refused when something is sent, whatever the name", async () => {
+    const hook = await receiver(200);
+    const server = await served({ post: webhookPost([]), webhookPausesMs: [] });
+    await add(server, hook.url);
+    await startedRun(server, start(ends));
+    const look = async () => (await server.get("/api/webhooks")).body["items"] as { off: string | null }[];
+    let [webhook] = await look();
+    while (webhook?.off === null) [webhook] = await look();
+    expect(webhook?.off).toContain("could not be reached");
+    expect(hook.got).toEqual([]);
+  });
+
+  test("addresses that are none, plain or carry a password are refused at once", async () => {
+    const server = await served();
+    const urls = [
+      "x",
+      "ftp://example.org/",
+      "http://example.org/",
+      "https://me:pw@example.org/",
+      "file:///etc/passwd",
+    ];
+    for (const url of urls) {
+      const answer = await server.post("/api/webhooks", { url });
+      expect([url, answer.status]).toEqual([url, 400]);
+    }
+    const bad = [{ types: ["no.such.type"] }, { secret: "short" }, { secret: "whsec_AAAA" }];
+    for (const more of bad)
+      expect((await server.post("/api/webhooks", { url: "https://example.org/", ...more })).status).toBe(400);
+  });
+
+  test("a webhook's secret is shown once, and a removed one is told nothing", async () => {
+    const hook = await receiver(200);
+    const server = await served(withPost(hook));
+    const { id, secret } = await add(server, hook.url);
+    expect(secret).toMatch(/^whsec_/);
+    expect(JSON.stringify((await server.get("/api/webhooks")).body)).not.toContain(secret);
+    expect((await server.call("DELETE", `/api/webhooks/${id}`)).status).toBe(200);
+    expect((await server.call("DELETE", `/api/webhooks/${id}`)).status).toBe(404);
+    await startedRun(server, start(asks));
+    expect((await server.get("/api/webhooks")).body["items"]).toEqual([]);
+    expect(hook.got).toEqual([]);
+  });
+});
