@@ -1,7 +1,7 @@
 // One line of the table: what was measured, and the bar it is held to.
 
 export interface Figure {
-  /** Of the list of bars: P1 to P10. */
+  /** Of the list of bars: P1 to P11. */
   readonly id: string;
   readonly what: string;
   readonly value: number;

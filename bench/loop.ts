@@ -2,7 +2,8 @@
 // process, which writes one artifact of 100 bytes and moves on; every step is one turn, stored.
 
 import type { ModelReply } from "../src/core/facts.ts";
-import { Engine } from "../src/engine/engine.ts";
+import { Engine, type EngineOptions } from "../src/engine/engine.ts";
+import type { EngineObserver } from "../src/engine/observer.ts";
 import type { CallContext, ModelPort, Store, ToolPort } from "../src/engine/ports.ts";
 import { systemClock } from "../src/engine/system-clock.ts";
 import { openPack } from "../src/pack/open-pack.ts";
@@ -113,12 +114,17 @@ export interface LoopEngine extends AsyncDisposable {
   deltas(): number;
 }
 
-export function loopEngine(store: Store, mode: WriteMode, model = new LoopModel()): LoopEngine {
+export function loopEngine(
+  store: Store,
+  mode: WriteMode,
+  model = new LoopModel(),
+  observer?: EngineObserver,
+): LoopEngine {
   const opened = openPack(loopPack(mode));
   if (!opened.ok) throw opened.toError();
   const { program, digest } = opened;
   let deltas = 0;
-  const engine = engineOn(store, model, { onDelta: () => deltas++ });
+  const engine = engineOn(store, model, { onDelta: () => deltas++, observer });
   const started = new Set<string>();
   const start = async (id: string) => {
     started.add(id);
@@ -138,14 +144,30 @@ export function loopEngine(store: Store, mode: WriteMode, model = new LoopModel(
   };
 }
 
+/** Drives loops of a shared store without end. */
+export function loopWorker(store: Store, options: Pick<EngineOptions, "takes" | "onTurn">): Engine {
+  const model: ModelPort = { call: async (_request, context) => replyTo(context) };
+  return engineOn(store, model, options);
+}
+
+/** Begins loops that others drive. */
+export async function beginLoops(store: Store, ids: readonly string[]): Promise<void> {
+  const opened = openPack(loopPack("replace"));
+  if (!opened.ok) throw opened.toError();
+  const { program, digest } = opened;
+  const engine = engineOn(store, new LoopModel(), { idle: true });
+  const input = { mode: "autonomous", variables: {}, input: "go" } as const;
+  for (const id of ids) await engine.start({ id, program, digest, source: "", setup: {}, input });
+}
+
 /** For a loop that another process began. */
 export const resumedLoop = (store: Store, model: LoopModel, onTurn: () => void): Engine =>
   engineOn(store, model, { onTurn });
 
 function engineOn(
   store: Store,
-  model: LoopModel,
-  hooks: { readonly onTurn?: () => void; readonly onDelta?: () => void },
+  model: ModelPort,
+  hooks: Pick<EngineOptions, "onTurn" | "onDelta" | "observer" | "takes" | "idle">,
 ): Engine {
   const ports = Promise.resolve({ model, tools: noTools });
   return new Engine({ store, clock: systemClock(), portsOf: () => ports, ...hooks });

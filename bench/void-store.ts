@@ -19,6 +19,7 @@ export function voidStore(): Store {
     find: nothing,
     list: none,
     names: none,
+    asking: none,
     record: nothing,
     putProgram: async (digest, program, source) => {
       programs.set(digest, { program: program as never, source });

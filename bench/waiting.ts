@@ -72,9 +72,9 @@ export async function waiting(folder: string): Promise<readonly Figure[]> {
   ];
 }
 
-const nameOf = (n: number): string => `run-${n}`;
+export const nameOf = (n: number): string => `run-${n}`;
 
-async function startRuns(engine: Engine, from: number, to: number): Promise<void> {
+export async function startRuns(engine: Engine, from: number, to: number): Promise<void> {
   const opened = openPack(PACK);
   if (!opened.ok) throw opened.toError();
   const { program, digest } = opened;

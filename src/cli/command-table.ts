@@ -17,6 +17,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "run a pack's workflow as a durable loop",
     load: async () => (await import("./commands/run.ts")).runCommand(),
   },
+  goal: {
+    summary: "work towards a goal with tools: frame, plan, act, reflect",
+    load: async () => (await import("./commands/goal.ts")).goalCommand(),
+  },
   chat: {
     summary: "talk with a pack in the terminal",
     load: async () => (await import("./commands/chat.ts")).chatCommand(),
@@ -101,13 +105,29 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "remove old finished runs and give space back",
     load: async () => (await import("./commands/rm.ts")).gcCommand(),
   },
+  view: {
+    summary: "open the debugger at a run",
+    load: async () => (await import("./commands/view.ts")).viewCommand(),
+  },
   serve: {
     summary: "serve runs over HTTP",
     load: async () => (await import("./commands/serve.ts")).serveCommand(),
   },
+  mcp: {
+    summary: "offer runs and agents as tools of an MCP server on standard streams",
+    load: async () => (await import("./commands/mcp.ts")).mcpCommand(),
+  },
+  worker: {
+    summary: "drive runs of a PostgreSQL store",
+    load: async () => (await import("./commands/worker.ts")).workerCommand(),
+  },
   token: {
     summary: "make, list and revoke tokens of a server",
     load: async () => (await import("./commands/token.ts")).tokenCommand(),
+  },
+  gateway: {
+    summary: "run plugins on events over a durable queue",
+    load: async () => (await import("./commands/gateway.ts")).gatewayCommand(),
   },
   check: {
     summary: "check packs like a compiler and prove how runs end",
@@ -128,6 +148,14 @@ const commands: Readonly<Record<string, Entry>> = {
   render: {
     summary: "show the prompt a state would send",
     load: async () => (await import("./commands/render.ts")).renderCommand(),
+  },
+  doctor: {
+    summary: "look whether packloop can work here, and say what to do where it cannot",
+    load: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  },
+  config: {
+    summary: "show the settings in force and where each comes from",
+    load: async () => (await import("./commands/config.ts")).configCommand(),
   },
   schema: {
     summary: "print the JSON Schema of packs, for editors",

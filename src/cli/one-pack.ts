@@ -1,6 +1,7 @@
 // The pack of a command that takes one. It may be left out in a folder that holds exactly one.
 
 import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { usageError } from "./exit.ts";
 import { findPacks } from "./find-packs.ts";
 
@@ -14,6 +15,13 @@ export function onePack(arg: string | undefined): string {
   const names = found.slice(0, NAMES_SHOWN).map((name) => `\`${name}\``);
   const more = found.length > NAMES_SHOWN ? ", …" : "";
   throw usageError(`\`${folder}\` holds ${found.length} packs (name one: ${names.join(", ")}${more})`);
+}
+
+/** What settings are looked for beside: a pack, or any name in a folder. */
+export function settingsPlace(arg: string | undefined): string {
+  const place = arg ?? ".";
+  if (!existsSync(place)) throw usageError(`there is no \`${place}\` (name a pack or a folder)`);
+  return statSync(place).isDirectory() ? join(place, "pack") : place;
 }
 
 /** With one argument, it is the pack when it looks like a file, else the name after it. */

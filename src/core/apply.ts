@@ -9,12 +9,14 @@ import { withKeyGone, withKeySet } from "../base/sparse.ts";
 import type { Answered, Ask, Entered, Fact, Forked, ModelReply, Noted, TurnRow, Wrote } from "./facts.ts";
 import {
   type ArtifactValue,
+  type CalledAgent,
   emptyRun,
   isAtWork,
   type Message,
   noUsage,
   type OpenAsk,
   type Run,
+  spentTogether,
 } from "./run.ts";
 
 /** A run in the making. */
@@ -94,9 +96,10 @@ function takeForked(draft: Draft, fact: Forked, at: number): void {
   for (const [step, one] of Object.entries(draft.open)) {
     if (one.ask.kind === "reply" || one.ask.kind === "stop") continue;
     const ask: Ask = one.ask.kind === "timer" ? { ...one.ask, due: one.ask.due + shift } : one.ask;
-    // No call has left under the fork's name.
+    // No call has left under the fork's name, and the agent that waits for somebody is the origin's.
     const { sent: _sent, ...kept } = one;
-    open[Number(step)] = { ...kept, ask };
+    const hold = one.ask.kind === "agent" ? null : one.hold;
+    open[Number(step)] = { ...kept, hold, ask, ...(kept.later && { later: notOurs(kept.later) }) };
   }
   Object.assign(draft, fact.pack);
   draft.digest = fact.digest;
@@ -106,7 +109,12 @@ function takeForked(draft: Draft, fact: Forked, at: number): void {
   draft.now = now;
   draft.startedAt = fact.resetBudget ? now : draft.startedAt + shift;
   if (fact.resetBudget) draft.used = noUsage;
+  if (fact.resetBudget) delete draft.usedByAgents;
   draft.open = open;
+  if (draft.agentCalls !== undefined)
+    draft.agentCalls = draft.agentCalls.map((call) =>
+      call.by !== undefined || open[call.step] !== undefined ? call : { ...call, by: fact.from.run },
+    );
 }
 
 function takeEntered(draft: Draft, fact: Entered): void {
@@ -145,8 +153,15 @@ function takeAsked(draft: Draft, step: number, ask: Ask): void {
   } else if (ask.kind === "tool" || ask.kind === "agent") {
     draft.visitCalls++;
     draft.callsByTool = withKey(draft.callsByTool, ask.tool, ask.nth + 1);
+    if (ask.kind === "agent")
+      draft.agentCalls = [...(draft.agentCalls ?? []), calledAgent(draft, step, ask.tool)];
     draft.used = { ...draft.used, toolCalls: draft.used.toolCalls + 1 };
   }
+}
+
+function calledAgent({ state, visits }: Draft, step: number, agent: string): CalledAgent {
+  const visit = state === null || !Object.hasOwn(visits, state) ? 1 : (visits[state] as number);
+  return { step, agent, state, visit };
 }
 
 function takeAnswered(draft: Draft, fact: Answered): void {
@@ -158,6 +173,9 @@ function takeAnswered(draft: Draft, fact: Answered): void {
     if (fact.outcome.ok) modelSaid(draft, fact.step, fact.outcome.value as unknown as ModelReply);
   } else if (ask.kind === "tool" || ask.kind === "agent") {
     say(draft, resultMessage(ask.call, fact));
+    if (fact.spent !== undefined)
+      draft.usedByAgents =
+        draft.usedByAgents === undefined ? fact.spent : spentTogether(draft.usedByAgents, fact.spent);
   } else if (ask.kind === "approval" && !fact.outcome.ok) {
     // What is approved is asked as a call of its own; only a rejection is a result.
     say(draft, resultMessage(ask.call, fact));
@@ -181,6 +199,11 @@ function modelSaid(draft: Draft, step: number, { text, calls, usage, extra }: Mo
     outputTokens: used.outputTokens + usage.outputTokens,
     costUsd: used.costUsd + usage.costUsd,
   };
+}
+
+/** What goes on elsewhere was begun by the origin: a fork may look at it, and never ends it. */
+function notOurs({ stoppable: _stoppable, ...later }: NonNullable<OpenAsk["later"]>): OpenAsk["later"] & {} {
+  return later;
 }
 
 function takeNoted(draft: Draft, fact: Noted): void {
@@ -213,6 +236,11 @@ function takeNoted(draft: Draft, fact: Noted): void {
     case "dedupe":
       draft.dedupe = withKey(draft.dedupe, fact.key, true as const);
       return;
+    case "traced": {
+      const { type: _type, what: _what, ...trace } = fact;
+      draft.trace = trace;
+      return;
+    }
     case "guarded":
       return takeGuarded(draft, fact);
     case "unwritten":
@@ -250,8 +278,12 @@ function movedOn(open: OpenAsk, fact: CallNote): OpenAsk {
   }
 }
 
-/** Nothing wakes a call that is made again. Its question stays, so that late answers to it are known. */
-function calledAgain({ later, ...open }: OpenAsk, given: { readonly input?: Json }): OpenAsk {
+/**
+ * Nothing wakes a call that is made again, and it has not left yet: who took the run up would put it in
+ * doubt.
+ * Its question stays, so that late answers to it are known.
+ */
+function calledAgain({ later, sent: _sent, ...open }: OpenAsk, given: { readonly input?: Json }): OpenAsk {
   if (later === undefined) return { ...open, hold: null };
   const { wakes: _wakes, ...kept } = later;
   return { ...open, hold: null, later: { ...kept, ...given } };

@@ -3,6 +3,7 @@
 import type { Json } from "../base/json.ts";
 import type { WriteSource, Wrote } from "./facts.ts";
 import type { ArtifactSpec, Program, StateSpec } from "./program.ts";
+import { schemaProblem } from "./schema-problem.ts";
 
 /** S37: more than this belongs elsewhere, with a pointer kept here. */
 const ARTIFACT_BYTES_MAX = 64 * 1024;
@@ -27,12 +28,21 @@ export function writeArtifact(
   const value = json ? asJson(given.value) : { ok: true as const, value: asText(given.value) };
   if (!value.ok)
     return { ok: false, message: `\`${artifact}\` has type ${spec.type}, and the text given is not JSON` };
+  const misfit = json ? schemaMisfit(program, artifact, value.value) : undefined;
+  if (misfit !== undefined) return { ok: false, message: misfit };
   const size = byteLength(typeof value.value === "string" ? value.value : JSON.stringify(value.value));
   if (size > ARTIFACT_BYTES_MAX) {
     const message = `the value for \`${artifact}\` has ${size} bytes, the limit is ${ARTIFACT_BYTES_MAX}; store it elsewhere and keep a pointer`;
     return { ok: false, message };
   }
   return { ok: true, fact: { type: "wrote", artifact, mode: spec.mode, json, value: value.value, source } };
+}
+
+function schemaMisfit(program: Program, artifact: string, value: Json): string | undefined {
+  const schemas = program.workflow?.artifactSchemas ?? {};
+  const schema = Object.hasOwn(schemas, artifact) ? schemas[artifact] : undefined;
+  const problem = schema && schemaProblem(schema, value);
+  return problem && `the value does not fit \`${artifact}\`: ${problem.where || "value"}: ${problem.error}`;
 }
 
 /** S34: the current state's definition, else the first in file order. */

@@ -1,12 +1,12 @@
 // S48: whether a call may leave at all. Only tools the prompt lists can be called, whatever the model asks
 // for, and only with arguments their schema allows.
 
-import { Validator } from "@cfworker/json-schema";
 import type { JsonObject } from "../base/json.ts";
 import type { ToolCall } from "./facts.ts";
 import { isListed } from "./offered-tools.ts";
 import type { Program, PromptSpec } from "./program.ts";
 import type { Run } from "./run.ts";
+import { schemaProblem } from "./schema-problem.ts";
 
 interface CallPlace {
   readonly program: Program;
@@ -47,20 +47,8 @@ export function isGated(gates: readonly string[], tool: string): boolean {
 
 const bareName = (tool: string): string => tool.replace(/^a2a__/, "");
 
-const validators = new WeakMap<JsonObject, Validator>();
-
 function argumentProblem(schema: JsonObject, call: ToolCall): string | undefined {
-  let validator = validators.get(schema);
-  if (validator === undefined) {
-    // The validator writes into the schema it is given; programs are frozen.
-    const copy = JSON.parse(JSON.stringify(schema)) as ConstructorParameters<typeof Validator>[0];
-    validator = new Validator(copy, "2020-12", false);
-    validators.set(schema, validator);
-  }
-  const checked = validator.validate(call.args);
-  if (checked.valid) return undefined;
-  // The deepest error says most; those above it only say that something below is wrong.
-  const [deepest] = checked.errors.toSorted((a, b) => b.instanceLocation.length - a.instanceLocation.length);
-  const where = (deepest?.instanceLocation ?? "#").replace(/^#\/?/, "") || "arguments";
-  return `arguments do not fit \`${call.tool}\`: ${where}: ${deepest?.error ?? "not allowed"}`;
+  const problem = schemaProblem(schema, call.args);
+  if (problem === undefined) return undefined;
+  return `arguments do not fit \`${call.tool}\`: ${problem.where || "arguments"}: ${problem.error}`;
 }

@@ -3,9 +3,10 @@
 
 import { canonical, isObject, type Json } from "../base/json.ts";
 import { sha256Of } from "../base/sha256.ts";
+import { apply } from "./apply.ts";
 import { callProblem } from "./call-check.ts";
 import { decided, ignored, refused } from "./decision.ts";
-import type { Ask, CallAsk, ModelAsk, ModelReply } from "./facts.ts";
+import type { Ask, CallAsk, Fact, ModelAsk, ModelReply } from "./facts.ts";
 import {
   type AnswerInput,
   type ApproveInput,
@@ -17,12 +18,23 @@ import {
   type MessageInput,
 } from "./input.ts";
 import type { Program } from "./program.ts";
-import { type Run, statusOf } from "./run.ts";
+import { type OpenAsk, type Run, statusOf } from "./run.ts";
 import { start } from "./start.ts";
 import { Turn } from "./turn.ts";
 import { askCall, askWith, callsAnswered, follow, hasOpenCalls, modelReplied } from "./visit.ts";
 
 export function decide(program: Program, run: Run, input: Input): Decision {
+  const { requestKey } = input;
+  if (requestKey === undefined) return judged(program, run, input);
+  if (isTaken(run, requestKey)) return ignored("this request was taken already");
+  const decision = judged(program, run, input);
+  if (decision.kind !== "facts") return decision;
+  // Last, so that a turn still begins with what tells its input.
+  const fact: Fact = { type: "noted", what: "dedupe", key: requestKey };
+  return { ...decision, facts: [...decision.facts, fact], run: apply(decision.run, fact) };
+}
+
+function judged(program: Program, run: Run, input: Input): Decision {
   if (input.type === "start") return run.started ? ignored("already started") : start(program, run, input);
   if (!run.started) return refused({ code: "unknown-run", run: "" });
   switch (input.type) {
@@ -67,6 +79,12 @@ export function decide(program: Program, run: Run, input: Input): Decision {
         const reason = { code: "cancelled", message: input.reason || `cancelled by ${by}` };
         turn.finish("cancelled", reason, { kind: "cancel", by });
       });
+    case "fail":
+      if (run.final !== null) return ignored(`the run is ${run.final}`);
+      return decided(program, run, input.at, (turn) => {
+        const { by, code, message } = input;
+        turn.finish("failed", { code, message }, { kind: "fail", by });
+      });
   }
 }
 
@@ -94,18 +112,19 @@ function answer(program: Program, run: Run, input: AnswerInput): Decision {
   if (held === null && later?.question !== undefined && input.by !== undefined && input.by !== FORK)
     return ignored("the question is no longer asked");
   return decided(program, run, input.at, (turn) => {
-    const { step, outcome, hash, by } = input;
+    const { step, outcome, hash, by, spent } = input;
     turn.record({
       type: "answered",
       step,
       outcome,
       ...(hash !== undefined && { hash }),
       ...(by !== undefined && { by }),
+      ...(spent !== undefined && { spent }),
     });
     if (ask.kind === "reply" || ask.kind === "stop") return;
     if (turn.overTime()) return;
     if (ask.kind === "model") modelAnswered(turn, ask, input);
-    else if (isCall(ask)) callAnswered(turn, ask, input);
+    else if (isCall(ask)) callAnswered(turn, { ...open, ask }, input);
     else if (ask.kind === "timer" && ask.wakes !== undefined && turn.run.open[ask.wakes]?.hold === "deferred")
       turn.record({ type: "noted", what: "resumed", step: ask.wakes });
   });
@@ -149,7 +168,12 @@ function modelAnswered(turn: Turn, ask: ModelAsk, { step, outcome }: AnswerInput
 }
 
 /** S35: a result may fill an artifact; then the round goes on. */
-function callAnswered(turn: Turn, ask: CallAsk, { step, outcome, by }: AnswerInput): void {
+function callAnswered(
+  turn: Turn,
+  open: OpenAsk & { readonly ask: CallAsk },
+  { step, outcome, by }: AnswerInput,
+): void {
+  const { ask } = open;
   const target = outcome.ok ? boundArtifact(turn.program, ask.tool) : undefined;
   if (target !== undefined && outcome.ok) {
     const value = target.path === null ? outcome.value : valueAt(outcome.value, target.path);
@@ -163,6 +187,7 @@ function callAnswered(turn: Turn, ask: CallAsk, { step, outcome, by }: AnswerInp
   // S43: somebody answered in the agent's place, who now works for nobody.
   if (ask.kind === "agent" && by !== undefined && by !== FORK)
     turn.ask({ kind: "stop", child: String(step) });
+  if (by !== undefined && by !== FORK) turn.stopRemote(String(step), open);
   callsAnswered(turn);
 }
 
@@ -299,7 +324,7 @@ function hold(program: Program, run: Run, input: HoldInput): Decision {
   if (open === undefined || open.hold !== null || !isCall(open.ask))
     return ignored("no call is pending there");
   return decided(program, run, input.at, (turn) => {
-    const { step, until, handle, question, looks } = input;
+    const { step, until, handle, question, looks, stoppable } = input;
     if (input.hold === "in_doubt") return turn.record({ type: "noted", what: "in_doubt", step });
     turn.record({
       type: "noted",
@@ -308,6 +333,7 @@ function hold(program: Program, run: Run, input: HoldInput): Decision {
       ...(handle !== undefined && { handle }),
       ...(question !== undefined && { question }),
       ...(looks === true && { looks }),
+      ...(stoppable === true && { stoppable }),
       ...(until !== undefined && { wakes: true as const }),
     });
     if (until !== undefined) turn.ask({ kind: "timer", due: until, wakes: step });

@@ -96,6 +96,17 @@ export interface Answered {
   readonly hash?: string;
   /** Who answered, when it was a person. */
   readonly by?: string;
+  /** With the answer of an agent: what its run, and the agents under it, came to. */
+  readonly spent?: Spent;
+}
+
+export interface Spent {
+  readonly visits: number;
+  readonly toolCalls: number;
+  readonly modelCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
 }
 
 export type Outcome =
@@ -154,6 +165,7 @@ export type Noted =
       readonly by?: string;
     }
   | { readonly type: "noted"; readonly what: "dedupe"; readonly key: string }
+  | Traced
   /** A validator fired: `text` is what is left of what the model said, or takes the place of its answer. */
   | {
       readonly type: "noted";
@@ -172,6 +184,23 @@ export type Noted =
       readonly message: string;
     };
 
+/** Where whoever watches finds the turns from this one on. No rule looks at it. */
+export interface Traced extends RunTrace {
+  readonly type: "noted";
+  readonly what: "traced";
+}
+
+/** As W3C Trace Context writes it. */
+export interface RunTrace {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
+  /** The trace that the run was started in by somebody else. */
+  readonly origin?: string;
+  /** From 1: stretches from a start, or from being taken up, to a wait, an end or a stop. */
+  readonly segment: number;
+}
+
 /** A call that is not over: its answer comes from outside, or it is to be called again. */
 export interface Deferred {
   readonly type: "noted";
@@ -185,6 +214,8 @@ export interface Deferred {
   readonly wakes?: true;
   /** The next call only asks how it stands. */
   readonly looks?: true;
+  /** Work goes on elsewhere, which the tool ends when nobody waits for it any more. */
+  readonly stoppable?: true;
 }
 
 export interface Finished {
@@ -199,7 +230,7 @@ export interface Finished {
 export type EndCause =
   /** A transition that was not made because its target, or the run, had no visit left. */
   | Cause
-  | { readonly kind: "cancel"; readonly by: string }
+  | { readonly kind: "cancel" | "fail"; readonly by: string }
   | { readonly kind: "abort"; readonly step: number; readonly by: string };
 
 export type Mode = "autonomous" | "conversational";
@@ -240,7 +271,14 @@ export type Ask =
   /** Without `wakes` the run's own time, else when the deferred call of that step is made again. */
   | { readonly kind: "timer"; readonly due: number; readonly wakes?: number }
   | { readonly kind: "reply"; readonly to: Parent; readonly outcome: Outcome }
-  | { readonly kind: "stop"; readonly child: string };
+  /** The work of step `child` is given up: a run of an agent, or with `remote` what a tool has elsewhere. */
+  | { readonly kind: "stop"; readonly child: string; readonly remote?: RemoteWork };
+
+export interface RemoteWork {
+  readonly tool: string;
+  /** What the tool left when it deferred the call. */
+  readonly handle: Json;
+}
 
 export interface ModelAsk {
   readonly kind: "model";

@@ -1,13 +1,20 @@
 // What the outside may say to a run, and what it may hear back. Every input enters through `decide`.
 
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Fact, HostTools, Limits, Mode, Outcome, Parent, Status } from "./facts.ts";
+import type { Fact, HostTools, Limits, Mode, Outcome, Parent, Spent, Status } from "./facts.ts";
 import type { Run } from "./run.ts";
 
 /** Who made a fork's edits, in the facts that name somebody. */
 export const FORK = "fork";
 
-export type Input =
+/** What a caller sends again under the same key, because it heard no answer, is taken once. */
+interface Keyed {
+  readonly requestKey?: string;
+}
+
+export type Input = Keyed & Said;
+
+type Said =
   | StartInput
   | AnswerInput
   | EventInput
@@ -28,7 +35,15 @@ export type Input =
   /** Ways out of in-doubt (S46); supplying the result is an ordinary answer. */
   | { readonly type: "retry"; readonly at: number; readonly step: number; readonly by: string }
   | { readonly type: "abort"; readonly at: number; readonly step: number; readonly by: string }
-  | { readonly type: "cancel"; readonly at: number; readonly by: string; readonly reason: string };
+  | { readonly type: "cancel"; readonly at: number; readonly by: string; readonly reason: string }
+  /** From a shell whose contract ends a run for what the core only refuses (S49). */
+  | {
+      readonly type: "fail";
+      readonly at: number;
+      readonly by: string;
+      readonly code: string;
+      readonly message: string;
+    };
 
 export interface StartInput {
   readonly type: "start";
@@ -58,6 +73,8 @@ export interface AnswerInput {
   readonly tool?: string;
   readonly hash?: string;
   readonly by?: string;
+  /** From an agent's run: what it came to. */
+  readonly spent?: Spent;
 }
 
 /** From the dispatcher: a call's outcome is unknown, or will come later. */
@@ -71,6 +88,7 @@ export interface HoldInput {
   readonly handle?: Json;
   readonly question?: Json;
   readonly looks?: true;
+  readonly stoppable?: true;
 }
 
 export interface EventInput {
@@ -131,4 +149,5 @@ export type Refusal =
   | { readonly code: "bad-limit"; readonly limit: string; readonly value: number; readonly pack: number }
   | { readonly code: "unknown-state"; readonly state: string; readonly known: readonly string[] }
   | { readonly code: "unknown-prompt"; readonly prompt: string; readonly known: readonly string[] }
+  | { readonly code: "unknown-agent"; readonly agent: string; readonly known: readonly string[] }
   | { readonly code: "unsupported"; readonly what: string };

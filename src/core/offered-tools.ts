@@ -3,7 +3,7 @@
 import { get, type Json, type JsonObject } from "../base/json.ts";
 import { kept } from "../base/kept.ts";
 import type { HostTool, HostTools } from "./facts.ts";
-import type { AgentSpec, Program, PromptSpec } from "./program.ts";
+import type { AgentSpec, Program, PromptSpec, WorkflowSpec } from "./program.ts";
 import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
 
 export interface OfferedTool {
@@ -97,11 +97,19 @@ function reservedTools({ workflow }: Program, name: string | null): readonly Off
     tools.push({
       name: SET_ARTIFACT,
       kind: "workflow",
-      description: "Write an artifact of this workflow.",
+      description: `Write an artifact of this workflow.${schemasText(workflow)}`,
       parameters: objectSchema({ name: { type: "string", enum: artifacts }, value: {} }, ["name", "value"]),
     });
   }
   return tools;
+}
+
+/** A model cannot meet a schema it has not seen. */
+function schemasText({ artifactSchemas = {} }: WorkflowSpec): string {
+  const lines = Object.entries(artifactSchemas).map(
+    ([name, schema]) => `\n${name}: ${JSON.stringify(schema)}`,
+  );
+  return lines.length === 0 ? "" : ` Values must fit these schemas:${lines.join("")}`;
 }
 
 const objectSchema = (properties: JsonObject, required: readonly string[]): JsonObject => {

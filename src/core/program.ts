@@ -31,6 +31,8 @@ export interface WorkflowSpec {
   readonly nudges: number;
   readonly wallClock: "total" | "active";
   readonly resultBindings: Readonly<Record<string, ResultBinding>>;
+  /** What the values of JSON artifacts must look like; absent in a pack that says nothing about it. */
+  readonly artifactSchemas?: Readonly<Record<string, JsonObject>>;
 }
 
 export interface StateSpec {

@@ -36,7 +36,7 @@ export function recordedInput(program: Program, run: Run, row: TurnRow): Recorde
         endInput(row) ??
         (first?.type === "answered" ? answerInput(first, run, row) : undefined) ??
         (first?.type === "noted" ? holdInput(first, row) : undefined));
-  return input && { kind: "input", input };
+  return input && { kind: "input", input: { ...input, ...requestKeyIn(facts) } };
 }
 
 function startInput(started: Started, { at, facts }: TurnRow): StartInput {
@@ -108,9 +108,14 @@ function eventInput(program: Program, run: Run, { at, facts }: TurnRow): EventIn
   };
 }
 
-function dedupeKeyIn(facts: readonly Fact[]): { readonly dedupeKey?: string } {
-  const key = facts.find((fact) => fact.type === "noted" && fact.what === "dedupe");
-  return key?.type === "noted" && key.what === "dedupe" ? { dedupeKey: key.key } : {};
+/** What is said names its key first, the request that carried it last. */
+function dedupeKeyIn([first]: readonly Fact[]): { readonly dedupeKey?: string } {
+  return first?.type === "noted" && first.what === "dedupe" ? { dedupeKey: first.key } : {};
+}
+
+function requestKeyIn(facts: readonly Fact[]): { readonly requestKey?: string } {
+  const last = facts.length > 1 ? facts.at(-1) : undefined;
+  return last?.type === "noted" && last.what === "dedupe" ? { requestKey: last.key } : {};
 }
 
 type EventCause = Extract<Cause, { kind: "event" }>;
@@ -145,15 +150,23 @@ function endInput({ at, facts }: TurnRow): Input | undefined {
   const cause = finished?.cause;
   if (cause?.kind === "cancel")
     return { type: "cancel", at, by: cause.by, reason: finished?.reason?.message ?? "" };
+  if (cause?.kind === "fail") {
+    const { code = "", message = "" } = finished?.reason ?? {};
+    return { type: "fail", at, by: cause.by, code, message };
+  }
   if (cause?.kind === "abort") return { type: "abort", at, step: cause.step, by: cause.by };
   return undefined;
 }
 
 function answerInput(fact: Answered, run: Run, { at, facts }: TurnRow): Input {
-  const { step, outcome, hash, by } = fact;
+  const { step, outcome, hash, by, spent } = fact;
   const asked = run.open[step]?.ask;
   if (asked?.kind !== "approval") {
-    const given = { ...(hash !== undefined && { hash }), ...(by !== undefined && { by }) };
+    const given = {
+      ...(hash !== undefined && { hash }),
+      ...(by !== undefined && { by }),
+      ...(spent !== undefined && { spent }),
+    };
     return { type: "answer", at, step, outcome, ...given };
   }
   if (!outcome.ok) return { type: "reject", at, step, by: by ?? "", reason: outcome.message };
@@ -182,7 +195,7 @@ function holdInput(fact: Noted, row: TurnRow): Input | undefined {
 }
 
 function deferredInput(fact: Deferred, { at, facts }: TurnRow): Input {
-  const { step, handle, question, looks } = fact;
+  const { step, handle, question, looks, stoppable } = fact;
   const timer = facts.find(
     (one) => one.type === "asked" && one.ask.kind === "timer" && one.ask.wakes === step,
   );
@@ -194,6 +207,7 @@ function deferredInput(fact: Deferred, { at, facts }: TurnRow): Input {
     ...(handle !== undefined && { handle }),
     ...(question !== undefined && { question }),
     ...(looks === true && { looks }),
+    ...(stoppable === true && { stoppable }),
     ...(timer?.type === "asked" && timer.ask.kind === "timer" && { until: timer.ask.due }),
   };
 }

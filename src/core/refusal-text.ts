@@ -35,6 +35,8 @@ export function refusalText(refusal: Refusal): string {
       return refusal.prompt === ""
         ? `the pack has several prompts and no workflow; choose one with --prompt (${listed(refusal.known)})`
         : `\`${refusal.prompt}\` is not a prompt (known: ${listed(refusal.known)})`;
+    case "unknown-agent":
+      return `\`${refusal.agent}\` is not an agent of the pack (known: ${listed(refusal.known)})`;
     case "unsupported":
       return `${refusal.what}, which this version cannot run`;
   }

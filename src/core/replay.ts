@@ -27,7 +27,9 @@ export function digestFor(run: Run, { facts: [first] }: TurnRow): string {
 }
 
 /** What is different about the turn after `run`; undefined when today's rules decide the same. */
-export function replayTurn(program: Program, run: Run, row: TurnRow): ReplayDifference | undefined {
+export function replayTurn(program: Program, run: Run, given: TurnRow): ReplayDifference | undefined {
+  // Who watched is not decided by rules.
+  const row: TurnRow = { ...given, facts: given.facts.filter((fact) => !isTraced(fact)) };
   const recorded = recordedInput(program, run, row);
   if (recorded === undefined)
     return { ...at(row, 0, []), why: "these facts follow from no input known today" };
@@ -43,6 +45,8 @@ export function replayTurn(program: Program, run: Run, row: TurnRow): ReplayDiff
   }
   return requestDrift(program, run, row);
 }
+
+const isTraced = (fact: Fact): boolean => fact.type === "noted" && fact.what === "traced";
 
 /** A model that answered another request than today's program and rules would send. */
 function requestDrift(program: Program, run: Run, row: TurnRow): ReplayDifference | undefined {

@@ -106,7 +106,7 @@ function choiceOf(prompt: PromptSpec, run: Run, tools: readonly OfferedTool[]): 
 }
 
 /** S25: the results of one answer stand in the order of its calls, whatever order they arrived in. */
-function messagesOf(run: Run): readonly RequestMessage[] {
+export function messagesOf(run: Run): readonly RequestMessage[] {
   const messages: RequestMessage[] = [];
   // Without a workflow no visit opens the conversation.
   if (run.state === null) messages.push({ role: "user", text: openingText(run, soleOpening) });

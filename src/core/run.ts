@@ -2,7 +2,19 @@
 
 import type { Json, JsonObject } from "../base/json.ts";
 import { emptyLog, type Log } from "../base/log.ts";
-import type { Ask, FinalStatus, HostTools, Limits, Mode, Parent, Reason, Status, ToolCall } from "./facts.ts";
+import type {
+  Ask,
+  FinalStatus,
+  HostTools,
+  Limits,
+  Mode,
+  Parent,
+  Reason,
+  RunTrace,
+  Spent,
+  Status,
+  ToolCall,
+} from "./facts.ts";
 
 export interface Run {
   /** Turns folded so far. */
@@ -40,6 +52,10 @@ export interface Run {
   readonly step: number;
   readonly open: Readonly<Record<number, OpenAsk>>;
   readonly used: Used;
+  /** What the agents it called have spent, and those that they called; absent until one has answered. */
+  readonly usedByAgents?: Spent;
+  /** Calls of agents over the whole run, in order; absent until there is one. */
+  readonly agentCalls?: readonly CalledAgent[];
   /** How often each state asked a model, each tool was called, each state got an event from outside. */
   readonly asksByState: Readonly<Record<string, number>>;
   readonly callsByTool: Readonly<Record<string, number>>;
@@ -50,6 +66,7 @@ export interface Run {
     readonly costUsd: number;
   };
   readonly dedupe: Readonly<Record<string, true>>;
+  readonly trace?: RunTrace;
 }
 
 export interface OpenAsk {
@@ -64,17 +81,22 @@ export interface OpenAsk {
     readonly question?: Json;
     readonly wakes?: true;
     readonly looks?: true;
+    readonly stoppable?: true;
     readonly input?: Json;
   };
 }
 
-export interface Used {
-  readonly visits: number;
-  readonly toolCalls: number;
-  readonly modelCalls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costUsd: number;
+export interface CalledAgent {
+  readonly step: number;
+  /** As the model named it. */
+  readonly agent: string;
+  readonly state: string | null;
+  readonly visit: number;
+  /** The run that called it, where this one was forked after the answer: the child is that one's. */
+  readonly by?: string;
+}
+
+export interface Used extends Spent {
   /** Time in status running, for `wall_clock: active`. */
   readonly activeMs: number;
 }
@@ -101,6 +123,21 @@ export type Message =
 export type ArtifactValue =
   | { readonly mode: "replace"; readonly value: Json }
   | { readonly mode: "append"; readonly json: boolean; readonly pieces: Log<Json> };
+
+/** S13, S43: the run's own use and that of its agents, which its limits on spending hold for. */
+export function treeUse({ used, usedByAgents }: Pick<Run, "used" | "usedByAgents">): Spent {
+  const { activeMs: _activeMs, ...own } = used;
+  return usedByAgents === undefined ? own : spentTogether(own, usedByAgents);
+}
+
+export const spentTogether = (a: Spent, b: Spent): Spent => ({
+  visits: a.visits + b.visits,
+  toolCalls: a.toolCalls + b.toolCalls,
+  modelCalls: a.modelCalls + b.modelCalls,
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  costUsd: a.costUsd + b.costUsd,
+});
 
 export const noUsage: Used = {
   visits: 0,

@@ -2,7 +2,7 @@
 
 import { isoTime } from "../base/iso-time.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Limits, Reason, Status } from "./facts.ts";
+import type { Limits, Reason, Spent, Status } from "./facts.ts";
 import { artifactValue, isPerformed, type OpenAsk, type Run, statusOf } from "./run.ts";
 
 export interface Summary {
@@ -16,12 +16,26 @@ export interface Summary {
   readonly waiting_for: readonly WaitingFor[];
   readonly visits: Readonly<Record<string, number>>;
   readonly used: SummaryUsed;
+  /** What its agents' runs came to, beside that; null where it called none. */
+  readonly used_by_agents: Omit<SummaryUsed, "wall_ms"> | null;
   readonly limits: JsonObject;
   readonly turns: number;
   readonly forked_from: { readonly run: string; readonly turn: number } | null;
   readonly parent: { readonly run: string; readonly step: number } | null;
+  /** The runs of the agents it called, in order. */
+  readonly children: readonly ChildRun[];
   readonly started_at: string;
   readonly updated_at: string;
+}
+
+export interface ChildRun {
+  readonly run: string;
+  /** The step of the caller that it answers. */
+  readonly step: number;
+  readonly agent: string;
+  /** Where its caller stood. */
+  readonly state: string | null;
+  readonly visit: number;
 }
 
 export interface SummaryUsed {
@@ -59,27 +73,34 @@ export function summaryOf(id: string, pack: Summary["pack"], run: Run): Summary 
     waiting_for: waitingFor(id, run),
     visits: run.visits,
     used: usedOf(run),
+    used_by_agents: run.usedByAgents === undefined ? null : spentOf(run.usedByAgents),
     limits: limitsOf(run.limits),
     turns: run.turn,
     forked_from: run.forkedFrom,
     parent: run.parent,
+    children: childrenOf(id, run),
     started_at: isoTime(run.startedAt),
     updated_at: isoTime(run.now),
   };
 }
 
+/** A fork has the children of its origin that had answered before it; the others are its own. */
+export const childrenOf = (id: string, { agentCalls }: Run): readonly ChildRun[] =>
+  (agentCalls ?? []).map(({ by, ...call }) => ({ run: `${by ?? id}/${call.step}`, ...call }));
+
 export function usedOf(run: Run): SummaryUsed {
-  const { used } = run;
-  return {
-    visits: used.visits,
-    tool_calls: used.toolCalls,
-    model_calls: used.modelCalls,
-    input_tokens: used.inputTokens,
-    output_tokens: used.outputTokens,
-    cost_usd: used.costUsd,
-    wall_ms: run.wallClock === "active" ? used.activeMs : Math.max(0, run.now - run.startedAt),
-  };
+  const wallMs = run.wallClock === "active" ? run.used.activeMs : Math.max(0, run.now - run.startedAt);
+  return { ...spentOf(run.used), wall_ms: wallMs };
 }
+
+const spentOf = (spent: Spent): Omit<SummaryUsed, "wall_ms"> => ({
+  visits: spent.visits,
+  tool_calls: spent.toolCalls,
+  model_calls: spent.modelCalls,
+  input_tokens: spent.inputTokens,
+  output_tokens: spent.outputTokens,
+  cost_usd: spent.costUsd,
+});
 
 export function artifactsOf(run: Run): JsonObject {
   return Object.fromEntries(
@@ -121,7 +142,7 @@ function waitOf(step: number, open: OpenAsk): WaitingFor | undefined {
   }
 }
 
-function limitsOf(limits: Limits): JsonObject {
+export function limitsOf(limits: Limits): JsonObject {
   const named: readonly (readonly [string, number | null])[] = [
     ["max_total_visits", limits.visits],
     ["max_tool_calls", limits.toolCalls],

@@ -7,7 +7,7 @@ import type { Log } from "../base/log.ts";
 import { beginTurn, type Draft, draftOf, take } from "./apply.ts";
 import type { Entered, TurnRow } from "./facts.ts";
 import { type ArtifactValue, artifactValue, emptyRun, type Run } from "./run.ts";
-import { type SummaryUsed, usedOf } from "./summary.ts";
+import { type ChildRun, type SummaryUsed, usedOf } from "./summary.ts";
 
 export interface TraceRow {
   readonly turn: number;
@@ -23,6 +23,23 @@ export interface TraceRow {
   readonly changed: readonly string[];
   readonly used: SummaryUsed;
   readonly at: string;
+  /** Runs of the agents called in the visit that begins here; known once the visit is over. */
+  readonly children: readonly string[];
+}
+
+/** Rows with the runs that were called from their visits. */
+export function rowsWithChildren(
+  rows: readonly TraceRow[],
+  children: readonly ChildRun[],
+): readonly TraceRow[] {
+  if (children.length === 0) return rows;
+  const runs = new Map<string, string[]>();
+  const keyOf = (state: string, visit: number) => `${visit} ${state}`;
+  for (const { run, state, visit } of children) {
+    const key = keyOf(state ?? "", visit);
+    runs.set(key, [...(runs.get(key) ?? []), run]);
+  }
+  return rows.map((row) => ({ ...row, children: runs.get(keyOf(row.to, row.visit)) ?? [] }));
 }
 
 export function* traceOf(rows: Iterable<TurnRow>, from: Run = emptyRun): Generator<TraceRow> {
@@ -41,6 +58,11 @@ export class Tracer {
   constructor(from: Run = emptyRun) {
     this.#run = draftOf(from);
     this.#show(Object.keys(from.artifacts));
+  }
+
+  /** What everything taken so far folds to. */
+  get run(): Run {
+    return draftOf(this.#run);
   }
 
   take(row: TurnRow): readonly TraceRow[] {
@@ -102,5 +124,6 @@ function rowOf(
     changed,
     used: usedOf(run),
     at: isoTime(at),
+    children: [],
   };
 }

@@ -7,7 +7,7 @@ import { writeArtifact } from "./artifact-write.ts";
 import type { Ask, Cause, EndCause, Fact, FinalStatus, Outcome, Reason, WriteSource } from "./facts.ts";
 import { type Flow, type FlowState, flowOf, NONE, resolveEntry } from "./flow.ts";
 import type { Program, PromptSpec, StateSpec } from "./program.ts";
-import { isWallTimer, type OpenAsk, type Run, statusOf } from "./run.ts";
+import { isWallTimer, type OpenAsk, type Run, statusOf, treeUse } from "./run.ts";
 import { artifactsOf } from "./summary.ts";
 
 const flows = new WeakMap<Program, Flow>();
@@ -89,7 +89,9 @@ export class Turn {
 
   /** S11–S13: asks a model unless a limit says no. */
   askModel(tools: boolean): void {
-    const { limits, used, lastUsage } = this.run;
+    const { limits, lastUsage } = this.run;
+    // What an agent spends is spent for its caller.
+    const used = treeUse(this.run);
     if (this.overTime()) return;
     const over = (limit: string, max: number | null, wanted: number) =>
       max !== null && wanted > max && (this.exhaust(limit, max), true);
@@ -123,10 +125,12 @@ export class Turn {
   finish(status: FinalStatus, reason: Reason | null, cause?: EndCause): void {
     const { parent, open, lastText } = this.run;
     this.record({ type: "finished", status, reason, text: lastText, ...(cause !== undefined && { cause }) });
-    for (const [step, { ask }] of Object.entries(open)) {
+    for (const [step, one] of Object.entries(open)) {
+      const { ask } = one;
       if (ask.kind === "agent") this.ask({ kind: "stop", child: step });
       // The end closes everything, and this one is still owed.
       else if (ask.kind === "stop") this.ask(ask);
+      else this.stopRemote(step, one);
     }
     if (parent !== null) this.ask({ kind: "reply", to: parent, outcome: this.#reply(status, reason) });
   }
@@ -145,7 +149,14 @@ export class Turn {
       const outcome: Outcome = { ok: false, code: "abandoned", message: "no longer needed" };
       this.record({ type: "answered", step: Number(step), outcome });
       if (open.ask.kind === "agent") this.ask({ kind: "stop", child: step });
+      else this.stopRemote(step, open);
     }
+  }
+
+  /** What a tool has going elsewhere for this call works for nobody from now on. */
+  stopRemote(step: string, { ask, later }: OpenAsk): void {
+    if (ask.kind !== "tool" || later?.stoppable !== true) return;
+    this.ask({ kind: "stop", child: step, remote: { tool: ask.tool, handle: later.handle ?? null } });
   }
 
   /** A timer that wakes a call goes with it. */

@@ -109,13 +109,22 @@ function handleCalls(turn: Turn, { step, ask, reply }: Replied): boolean {
     return false;
   }
   for (const { call, message } of refused) result(turn, call, message, true);
-  for (const call of reply.calls) {
+  for (const call of inOrder(turn, reply.calls)) {
     if (call.tool === SET_ARTIFACT) setArtifact(turn, call, step);
     else if (call.tool === TRANSITION) schedule(turn, call);
   }
   for (const call of accepted) dispatch(turn, call);
   return accepted.length > 0;
 }
+
+/** Where artifacts must have a form, what is written decides whether the run may move on: it comes first. */
+function inOrder(turn: Turn, calls: readonly ToolCall[]): readonly ToolCall[] {
+  if (!hasForms(turn)) return calls;
+  const writes = ({ tool }: ToolCall): boolean => tool === SET_ARTIFACT;
+  return [...calls.filter(writes), ...calls.filter((call) => !writes(call))];
+}
+
+const hasForms = (turn: Turn): boolean => turn.program.workflow?.artifactSchemas !== undefined;
 
 interface Sorted {
   readonly accepted: readonly ToolCall[];
@@ -176,6 +185,8 @@ function schedule(turn: Turn, call: ToolCall): void {
   const args = isObject(call.args) ? call.args : {};
   const { event, context } = args;
   if (!mayTransition(turn)) return result(turn, call, "there is no transition from here", true);
+  if (hasForms(turn) && hasFailed(turn))
+    return result(turn, call, "something else in this answer was refused; mend it before you leave", true);
   if (turn.run.scheduled !== null)
     return result(turn, call, `the run already moves on by \`${turn.run.scheduled.event}\``, true);
   if (typeof event !== "string" || !turn.events.includes(event)) {

@@ -2,11 +2,12 @@
 // name is `RUN/STEP`, so starting it twice is starting it once.
 
 import { get, isObject, type Json, type JsonObject } from "../base/json.ts";
-import type { CallAsk, Outcome, Parent } from "../core/facts.ts";
+import { agentStart } from "../core/agent-start.ts";
+import type { Ask, CallAsk, Limits, Outcome, Parent, Spent } from "../core/facts.ts";
 import type { StartInput } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
 import { refusalText } from "../core/refusal-text.ts";
-import type { Run } from "../core/run.ts";
+import { type Run, statusOf, treeUse } from "../core/run.ts";
 import type { Door } from "./door.ts";
 import type { Clock, Store } from "./ports.ts";
 
@@ -25,6 +26,7 @@ export interface AgentOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly depth?: number;
+  readonly failed: (id: string, error: unknown) => void;
 }
 
 export const childOf = (id: string, step: number | string): string => `${id}/${step}`;
@@ -35,24 +37,32 @@ export class Agents {
   readonly #clock: Clock;
 
   readonly #depth: number;
+  readonly #failed: AgentOptions["failed"];
+  /** What callers were told about their agents by this process. */
+  readonly #told = new Map<string, "running" | "waiting">();
+  #telling: Promise<void> = Promise.resolve();
 
   constructor(options: AgentOptions) {
     this.#door = options.door;
     this.#store = options.store;
     this.#clock = options.clock;
     this.#depth = options.depth ?? DEPTH;
+    this.#failed = options.failed;
   }
 
   /** Starts the child, or finds it started. Its end answers the call; an outcome is the answer already. */
   async start(call: AgentCall): Promise<Outcome | undefined> {
     const { id, step, run } = call;
     if (id.split("/").length > this.#depth) {
-      return failed("too_deep", `agents may call each other ${this.#depth} deep, which \`${id}\` is already`);
+      const chain = (await this.#callsTo(call)).join(" → ");
+      return failed("too_deep", `agents may call each other ${this.#depth} deep (${chain})`);
     }
     const program = await this.#door.program(run.digest);
     const setup = (await this.#store.record(id))?.setup ?? {};
     const { id: packId, version: packVersion } = program;
-    const input = startOf(program, call, this.#clock.now());
+    const left = leftFor(program, run);
+    if ("code" in left) return left;
+    const input = startOf(program, call, { at: this.#clock.now(), left });
     const child = childOf(id, step);
     const create = { digest: run.digest, packId, packVersion, setup };
     const started = await this.#door.submit(child, input, { create });
@@ -63,9 +73,37 @@ export class Agents {
     return undefined;
   }
 
-  /** Tells the caller how its agent ended. A caller that waits no longer ignores it. */
-  async reply(to: Parent, outcome: Outcome): Promise<void> {
-    await this.#door.submit(to.run, { type: "answer", at: this.#clock.now(), step: to.step, outcome });
+  /** The agents that called each other down to this call, the first one first. */
+  async #callsTo({ ask, run }: AgentCall): Promise<readonly string[]> {
+    const tools = [ask.tool];
+    for (let to = run.parent; to !== null; ) {
+      const caller = await this.#door.load(to.run);
+      const made = caller?.open[to.step]?.ask;
+      if (caller === undefined || made?.kind !== "agent") break;
+      tools.unshift(made.tool);
+      to = caller.parent;
+    }
+    return tools;
+  }
+
+  /** Tells the caller how its agent ended and what it came to. A caller that waits no longer ignores it. */
+  async reply(to: Parent, outcome: Outcome, run: Run): Promise<void> {
+    const at = this.#clock.now();
+    await this.#door.submit(to.run, { type: "answer", at, step: to.step, outcome, spent: treeUse(run) });
+  }
+
+  /**
+   * Somebody up the tree has ended, or waits no longer: a process died before it could say so. A run whose
+   * caller is not here, because it was taken alone from elsewhere, goes on.
+   */
+  async isForsaken(run: Run): Promise<boolean> {
+    for (let to = run.final === null ? run.parent : null; to !== null; ) {
+      const caller = await this.#door.load(to.run);
+      if (caller === undefined) return false;
+      if (caller.open[to.step] === undefined) return true;
+      to = caller.parent;
+    }
+    return false;
   }
 
   /** S43: cancelling reaches the children; one that never started needs none. */
@@ -74,8 +112,28 @@ export class Agents {
     await this.#door.submit(childOf(id, step), { type: "cancel", at: this.#clock.now(), by: id, reason });
   }
 
+  /** S43: whoever called an agent that waits for a person waits with it. */
+  news(id: string, run: Run): void {
+    const { parent } = run;
+    if (parent === null || run.final !== null) return;
+    const status = statusOf(run) === "waiting" ? "waiting" : "running";
+    if (this.#told.get(id) === status) return;
+    this.#told.set(id, status);
+    const told = this.#tell(parent, status).catch((error: unknown) => this.#failed(id, error));
+    this.#telling = Promise.all([this.#telling, told]).then(() => undefined);
+  }
+
+  forget(id: string): void {
+    this.#told.delete(id);
+  }
+
+  /** Resolves when every caller has heard the news. */
+  heard(): Promise<void> {
+    return this.#telling;
+  }
+
   /** A caller whose agent waits for somebody waits, too, and is seen to. */
-  async tell(parent: Parent, status: "running" | "waiting"): Promise<void> {
+  async #tell(parent: Parent, status: "running" | "waiting"): Promise<void> {
     const at = this.#clock.now();
     const { run, step } = parent;
     if (status === "waiting") await this.#door.submit(run, { type: "hold", at, step, hold: "deferred" });
@@ -83,14 +141,20 @@ export class Agents {
   }
 }
 
-const failed = (code: string, message: string): Outcome => ({ ok: false, code, message });
+type Failed = Extract<Outcome, { readonly ok: false }>;
 
-function startOf(program: Program, { id, step, ask, run }: AgentCall, at: number): StartInput {
+const failed = (code: string, message: string): Failed => ({ ok: false, code, message });
+
+function startOf(
+  program: Program,
+  { id, step, ask, run }: AgentCall,
+  { at, left }: { readonly at: number; readonly left: Partial<Limits> },
+): StartInput {
   const key = memberOf(program, ask.tool);
-  const state = program.agents?.members[key]?.state ?? null;
   const query = get(ask.args, "query");
   const variables = get(ask.args, "variables");
-  const left = timeLeft(run, at);
+  const { visits, toolCalls } = run.limits;
+  const wallMs = timeLeft(run, at);
   return {
     type: "start",
     at,
@@ -102,10 +166,39 @@ function startOf(program: Program, { id, step, ask, run }: AgentCall, at: number
     parent: { run: id, step },
     gated: run.gated,
     ...(run.host !== undefined && { host: run.host }),
-    ...(state === null ? { prompt: key } : { state }),
-    ...(left !== undefined && { limits: { wallMs: left } }),
+    ...(agentStart(program, key) ?? { prompt: key }),
+    // Its visits and calls are counted anew (S43), each up to what its caller may make.
+    limits: { ...left, visits, toolCalls, wallMs },
   };
 }
+
+/** What is spent for the caller, whoever spends it (S13); by the names that packs have for it. */
+const SPENDING: readonly (readonly [keyof Limits & keyof Spent, string])[] = [
+  ["modelCalls", "max_model_calls"],
+  ["inputTokens", "max_input_tokens"],
+  ["outputTokens", "max_output_tokens"],
+  ["costUsd", "max_cost_usd"],
+];
+
+/** What the caller has left, shared by the agents it waits for at once, so that all of them fit into it. */
+function leftFor(program: Program, run: Run): Partial<Limits> | Failed {
+  const used = treeUse(run);
+  const agents = Math.max(1, Object.values(run.open).filter(({ ask }) => isAgentCall(program, ask)).length);
+  const left: Partial<Record<keyof Limits, number>> = {};
+  for (const [key, name] of SPENDING) {
+    const limit = run.limits[key];
+    if (limit === null) continue;
+    const share = (limit - used[key]) / agents;
+    left[key] = key === "costUsd" ? share : Math.floor(share);
+    if (left[key] <= 0) return failed(name, `nothing of the caller's ${name} ${limit} is left for an agent`);
+  }
+  return left;
+}
+
+/** Also one that waits for approval: it will want its share. */
+const isAgentCall = (program: Program, ask: Ask): boolean =>
+  ask.kind === "agent" ||
+  (ask.kind === "approval" && Object.hasOwn(program.agents?.members ?? {}, memberOf(program, ask.tool)));
 
 /** A member by its key, or by the name the reference runtime gives it. */
 function memberOf({ agents }: Program, tool: string): string {
@@ -113,8 +206,8 @@ function memberOf({ agents }: Program, tool: string): string {
 }
 
 /** S43: never more than the caller has left. */
-function timeLeft({ limits, wallClock, used, startedAt }: Run, at: number): number | undefined {
-  if (limits.wallMs === null) return undefined;
+function timeLeft({ limits, wallClock, used, startedAt }: Run, at: number): number | null {
+  if (limits.wallMs === null) return null;
   return Math.max(1, limits.wallMs - (wallClock === "active" ? used.activeMs : at - startedAt));
 }
 

@@ -3,7 +3,7 @@
 
 import { must } from "../base/assert.ts";
 import type { JsonObject } from "../base/json.ts";
-import { fold } from "../core/apply.ts";
+import { apply, fold } from "../core/apply.ts";
 import { decide } from "../core/decide.ts";
 import { refused } from "../core/decision.ts";
 import { FACTS_VERSION, type TurnRow } from "../core/facts.ts";
@@ -11,7 +11,8 @@ import type { Decision, Input, Refusal } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
 import { emptyRun, isAtWork, type Run } from "../core/run.ts";
 import { crashPoint } from "./crash-point.ts";
-import type { RunCreation, Store } from "./ports.ts";
+import type { EngineObserver } from "./observer.ts";
+import { type Commit, Fault, type RunCreation, type Store, type TraceHeaders } from "./ports.ts";
 import type { Redaction } from "./redaction.ts";
 
 export type Submitted =
@@ -24,6 +25,13 @@ export interface SubmitTerms {
   readonly create?: RunCreation;
   /** The turn the sender has seen last: the input is for that one and for no other. */
   readonly ifTurn?: number;
+  /** The trace that the sender is in. */
+  readonly trace?: TraceHeaders | undefined;
+}
+
+export interface DoorOptions {
+  readonly redaction?: Redaction | undefined;
+  readonly observer?: EngineObserver | undefined;
 }
 
 /** Rivals may win this often in a row before it is a defect. */
@@ -38,16 +46,20 @@ export class Door {
   readonly #committed: (id: string, row: TurnRow, run: Run) => void;
   readonly #crash = crashPoint(process.env["PACKLOOP_CRASH_AT"]);
 
-  readonly #redaction: Redaction | undefined;
+  readonly #options: DoorOptions;
 
-  constructor(store: Store, committed: (id: string, row: TurnRow, run: Run) => void, redaction?: Redaction) {
+  constructor(
+    store: Store,
+    committed: (id: string, row: TurnRow, run: Run) => void,
+    options: DoorOptions = {},
+  ) {
     this.#store = store;
     this.#committed = committed;
-    this.#redaction = redaction;
+    this.#options = options;
   }
 
   submit(id: string, given: Input, terms: SubmitTerms = {}): Promise<Submitted> {
-    const input = this.#redaction?.input(given) ?? given;
+    const input = this.#options.redaction?.input(given) ?? given;
     return this.#inTurn(id, () => this.#take(id, input, terms));
   }
 
@@ -95,7 +107,7 @@ export class Door {
     return next;
   }
 
-  async #take(id: string, input: Input, { create, ifTurn }: SubmitTerms): Promise<Submitted> {
+  async #take(id: string, input: Input, { create, ifTurn, trace }: SubmitTerms): Promise<Submitted> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const run = (await this.load(id)) ?? emptyRun;
       if (!run.started && create === undefined)
@@ -112,25 +124,42 @@ export class Door {
       if (decision.kind === "ignored") return { ...decision, run };
       if (decision.kind === "refused") return decision;
       const at = Math.max(run.now, input.at);
-      const row: TurnRow = { turn: run.turn + 1, at, v: FACTS_VERSION, facts: decision.facts };
-      const after = decision.run;
+      const { facts, run: decided } = decision;
+      const planned = { id, before: run, after: decided, facts, at, program, trace };
+      const watch = this.#options.observer?.turn(planned);
+      const notes = watch?.note === undefined ? [] : [watch.note];
+      const row: TurnRow = { turn: run.turn + 1, at, v: FACTS_VERSION, facts: [...facts, ...notes] };
+      const after = notes.reduce((folded: Run, note) => apply(folded, note), decided);
+      const began = performance.now();
       this.#crash("before");
-      const creation = row.turn === 1 && create !== undefined ? { create } : {};
+      const creation: Pick<Commit, "create"> = row.turn === 1 && create !== undefined ? { create } : {};
       const committed = await this.#store.commit({ run: id, row, after, ...creation });
       this.#crash("after");
       if (committed) {
         this.#keep(id, after);
+        watch?.committed({ row, run: after, tookMs: performance.now() - began });
         this.#committed(id, row, after);
         return { kind: "done", run: after, row };
       }
       this.#hot.delete(id);
+      await this.#refuseTaken(creation.create);
     }
     throw new Error(`run ${id}: other writers won ${ATTEMPTS_MAX} times in a row`);
   }
 
+  /** Another start with the same key came first: there is nothing to decide again. */
+  async #refuseTaken(create: RunCreation | undefined): Promise<void> {
+    const found = create?.key === undefined ? undefined : await this.#store.find(create.key);
+    if (found !== undefined)
+      throw new Fault("key-taken", `the key \`${create?.key ?? ""}\` has started run \`${found}\` already`, {
+        retry: "never",
+      });
+  }
+
   /** Runs at work stay folded; a hundred thousand waiting ones must cost no memory. */
   #keep(id: string, run: Run): void {
-    if (run.final === null && isAtWork(run)) this.#hot.set(id, run);
+    const isOurs = this.#store.shared?.isOurs(id) ?? true;
+    if (isOurs && run.final === null && isAtWork(run)) this.#hot.set(id, run);
     else this.#hot.delete(id);
   }
 }

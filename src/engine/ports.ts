@@ -12,6 +12,8 @@ import type { Run } from "../core/run.ts";
  * Everything a method resolved with is durable: it survives SIGKILL and power loss.
  */
 export interface Store extends AsyncDisposable {
+  /** Absent where one process has the store to itself. */
+  readonly shared?: SharedRuns;
   /** Newest snapshot and the turns after it; undefined when there is no such run. */
   load(run: string): Promise<StoredRun | undefined>;
   /**
@@ -32,6 +34,11 @@ export interface Store extends AsyncDisposable {
   nextDue(): Promise<number | undefined>;
   find(key: string): Promise<string | undefined>;
   list(filter: RunFilter): Promise<readonly RunRecord[]>;
+  /**
+   * Runs that may want something of somebody outside, in the order in which they began to; those behind the
+   * place given. A run whose question is answered and who asks again stands behind the others.
+   */
+  asking(page: { readonly after?: string; readonly limit: number }): Promise<readonly AskingRun[]>;
   /** Names of runs that begin so, newest first; also of those whose record is damaged. */
   names(filter: { prefix: string; limit: number }): Promise<readonly string[]>;
   record(run: string): Promise<RunRecord | undefined>;
@@ -46,6 +53,39 @@ export interface Store extends AsyncDisposable {
    * sound.
    */
   verify(run: string): Promise<readonly string[]>;
+}
+
+/**
+ * Where several processes drive the runs of one store: which are whose. To have a run only keeps others from
+ * doing the same work; who may write a turn is decided by its number.
+ */
+export interface SharedRuns {
+  /** Whether this process performs what the run asks. */
+  isOurs(run: string): boolean;
+  /** How many this process has. */
+  readonly held: number;
+  /** Takes up to so many runs that want work, or are due, and have nobody. They are to be resumed. */
+  claim(limit: number, now: number): Promise<readonly string[]>;
+  /** Takes this run unless somebody else has it. */
+  claimOne(run: string): Promise<boolean>;
+  /**
+   * Says that this process lives and frees the runs of those who no longer do. Of its own it tells which
+   * others have moved, and which others have taken.
+   */
+  beat(): Promise<{ readonly moved: readonly string[]; readonly lost: readonly string[] }>;
+  /**
+   * Calls when a run began or ended to wait, or was given work; undefined when it is not known which. May
+   * miss some.
+   */
+  listen(heard: (run: string | undefined) => void): () => void;
+  /** Where these runs stand, in one look; those that are there. */
+  standing(runs: readonly string[]): Promise<ReadonlyMap<string, RunStanding>>;
+}
+
+export interface RunStanding {
+  readonly turn: number;
+  /** It wants work, so there will be more turns. */
+  readonly work: boolean;
 }
 
 export interface StoredRun {
@@ -116,6 +156,12 @@ export interface RunRecord {
   readonly due: number | null;
 }
 
+export interface AskingRun {
+  readonly run: string;
+  /** Two whole numbers, to go on from. */
+  readonly place: string;
+}
+
 export interface RunFilter {
   readonly status?: readonly Status[];
   readonly packId?: string;
@@ -145,6 +191,43 @@ export interface CallContext {
   readonly input?: Json;
   /** Takes streamed text as it comes. Not journaled, may be lost. */
   readonly delta?: (text: string) => void;
+  /** Where somebody watches the call. */
+  readonly trace?: CallTrace;
+}
+
+/** W3C Trace Context, as headers and as MCP's `_meta` have it. */
+export interface TraceHeaders {
+  readonly traceparent: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
+}
+
+export interface CallTrace {
+  /** To be sent with the call, whatever its protocol. Undefined when nobody watches further on. */
+  readonly headers: TraceHeaders | undefined;
+  /** Names and figures of the call that its answer does not hold. No content. */
+  note(details: CallDetails): void;
+  /** A request that the call makes in a protocol of its own. */
+  part<T>(part: CallPart, request: (headers: TraceHeaders | undefined) => Promise<T>): Promise<T>;
+}
+
+export interface CallDetails {
+  /** As the adapter calls it: `anthropic`, `openai.responses`, `script`. */
+  readonly provider?: string;
+  readonly model?: string;
+  readonly responseModel?: string;
+  readonly responseId?: string;
+  readonly finishReason?: string;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  readonly reasoningTokens?: number;
+  /** How much harm a tool can do. */
+  readonly tier?: string;
+}
+
+export interface CallPart {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
 }
 
 /** Text a model streams. Not journaled; a further attempt begins the answer anew. */
@@ -170,6 +253,8 @@ export interface Later {
   readonly question?: Json;
   /** The next call only asks how it stands: after a crash it is made again whatever the tool. */
   readonly looks?: true;
+  /** Work goes on elsewhere: `stop` is called with the handle when nobody waits for it any more. */
+  readonly stoppable?: true;
 }
 
 export type ToolAnswer = Outcome | Later;
@@ -180,7 +265,16 @@ export interface ToolPort {
   /** After a crash the call may be made again with the same key (S46). */
   isSafe(tool: string): boolean;
   call(tool: string, args: Json, context: CallContext): Promise<ToolAnswer>;
+  /** Ends what a call left going elsewhere, named by `context.handle`. Called again until it succeeds. */
+  stop?(tool: string, context: CallContext): Promise<void>;
 }
+
+/**
+ * Why a call is given up for good, as the reason of its signal: nobody waits for it any more. Any other
+ * reason leaves the call to whoever takes the run up. Made once: an error for every step costs more than
+ * deciding the step.
+ */
+export const stepClosed = new DOMException("the step was closed", "AbortError");
 
 export interface Clock {
   /** Milliseconds since 1970; never goes back within a process. */

@@ -1,5 +1,7 @@
 // Bindings of packloop.yaml as tools: one entry per tool of a pack, each saying what stands behind the name.
 
+import { type BoundAgent, bindAgent } from "../adapter/a2a/bind-agent.ts";
+import type { RemoteAgents } from "../adapter/a2a/remote-agents.ts";
 import { bindMcp, bindMcpTools, type McpToolset } from "../adapter/mcp/bind-mcp.ts";
 import type { McpServers } from "../adapter/mcp/mcp-servers.ts";
 import type { BoundTool, Surroundings, Tier, ToolsByName } from "../adapter/tool/bound-tool.ts";
@@ -32,22 +34,29 @@ const BUILTINS: Readonly<Record<string, Binder>> = {
   time: bindTime,
 };
 
-const KINDS = ["builtin", "mcp", "http", "exec", "plugin"] as const;
+const KINDS = ["builtin", "mcp", "agent", "http", "exec", "plugin"] as const;
 
 const TIERS: readonly Tier[] = ["read", "write", "destructive", "egress"];
+
+/** What tools of others are reached through. */
+export interface Remotes {
+  readonly servers: McpServers;
+  readonly agents: RemoteAgents;
+}
 
 /** All tools of a configuration, with the mistakes in it. */
 export class BoundTools implements ToolsByName {
   readonly problems: OptionProblem[] = [];
   readonly #around: Surroundings;
-  readonly #servers: McpServers;
+  readonly #remotes: Remotes;
   readonly #tools = new Map<string, BoundTool>();
+  readonly #agents = new Map<string, { readonly agent: BoundAgent; readonly shared: Shared }>();
   /** Servers whose tools are bound by a pattern, or whose definitions a model needs. */
   readonly #sets = new Map<string, { readonly set: McpToolset; readonly shared: Shared }>();
 
-  constructor(bindings: Readonly<Record<string, JsonObject>>, around: Surroundings, servers: McpServers) {
+  constructor(bindings: Readonly<Record<string, JsonObject>>, around: Surroundings, remotes: Remotes) {
     this.#around = around;
-    this.#servers = servers;
+    this.#remotes = remotes;
     for (const [name, options] of Object.entries(bindings)) this.#bind(name, options);
   }
 
@@ -61,11 +70,19 @@ export class BoundTools implements ToolsByName {
     return undefined;
   }
 
-  /** Every tool by name, servers asked for theirs; definitions are there where they can be known. */
-  async all(signal: AbortSignal): Promise<ReadonlyMap<string, BoundTool>> {
+  /**
+   * Every tool by name, servers asked for theirs; definitions are there where they can be known. Agents are
+   * asked only for those that are wanted.
+   */
+  async all(
+    signal: AbortSignal,
+    isWanted: (name: string) => boolean,
+  ): Promise<ReadonlyMap<string, BoundTool>> {
     const all = new Map(this.#tools);
     for (const { set, shared } of this.#sets.values())
       for (const [name, tool] of await set.open(signal)) all.set(name, withShared(tool, shared));
+    for (const [name, { agent, shared }] of this.#agents)
+      if (isWanted(name)) all.set(name, withShared(await agent.open(signal), shared));
     return all;
   }
 
@@ -80,6 +97,7 @@ export class BoundTools implements ToolsByName {
       return;
     }
     if (kind === "mcp") this.#bindMcp(name, reader, shared);
+    else if (kind === "agent") this.#bindAgent(name, reader, shared);
     else {
       const tool = (kind === "builtin" ? builtin(reader) : OTHERS[kind])?.(reader, this.#around, name);
       if (tool !== undefined) this.#tools.set(name, withShared(tool, shared));
@@ -90,9 +108,17 @@ export class BoundTools implements ToolsByName {
 
   #bindMcp(name: string, reader: OptionReader, shared: Shared): void {
     const safe = shared.idempotent ?? (shared.tier === "read" ? true : undefined);
-    const use = { name, servers: this.#servers, ...(safe !== undefined && { safe }) };
+    const { servers } = this.#remotes;
+    const use = { name, servers, ...(safe !== undefined && { safe }) };
     if (name.endsWith("*")) this.#sets.set(name, { set: bindMcpTools(reader, this.#around, use), shared });
     else this.#tools.set(name, withShared(bindMcp(reader, this.#around, use), shared));
+  }
+
+  #bindAgent(name: string, reader: OptionReader, shared: Shared): void {
+    const safe = shared.idempotent ?? shared.tier === "read";
+    const agent = bindAgent(reader, this.#around, { name, agents: this.#remotes.agents, safe });
+    this.#tools.set(name, withShared(agent.tool, shared));
+    this.#agents.set(name, { agent, shared });
   }
 }
 

@@ -1,9 +1,9 @@
-// Everything that waits for a person, over all runs, oldest first.
+// Everything that waits for a person, over all runs, who has waited longest first.
 
 import { isoTime } from "../base/iso-time.ts";
 import { type Summary, summaryOf, type WaitingFor } from "../core/summary.ts";
 import type { RunRecord, Store } from "../engine/ports.ts";
-import { eachRecord, runAt, unlessDamaged } from "./stored-runs.ts";
+import { runAt, unlessDamaged } from "./stored-runs.ts";
 
 export interface InboxItem extends WaitingFor {
   readonly run: string;
@@ -13,50 +13,66 @@ export interface InboxItem extends WaitingFor {
   readonly since: string;
   /** When its wall time ends it, if there is a limit. */
   readonly expires_at: string | null;
+  /** The runs that wait for it, the outermost first. */
+  readonly parents: readonly string[];
 }
 
 export interface InboxPage {
   readonly items: readonly InboxItem[];
-  /** The run after which the next page begins; undefined on the last one. */
+  /** Where the next page begins; undefined on the last one. */
   readonly next: string | undefined;
 }
 
+/** Runs looked up at a time. */
+const PAGE = 200;
+
+/** At least `limit` items where there are so many: those of one run are never torn apart. */
 export async function inboxOf(
   store: Store,
   damaged: (run: string) => void,
-  {
-    after,
-    limit = Number.POSITIVE_INFINITY,
-  }: { readonly after?: string | undefined; readonly limit?: number } = {},
+  { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<InboxPage> {
-  const found: RunRecord[] = [];
-  // A run at work may have a question open beside it: an approval, or the events of a hybrid state.
-  for await (const record of eachRecord(store, { status: ["waiting", "running"] }, damaged))
-    if (record.open.length > 0) found.push(record);
-  // The store lists the newest first; among runs of one moment the older one comes first as well.
-  const oldest = found.reverse().toSorted((a, b) => a.updatedAt - b.updatedAt);
-  const first = after === undefined ? 0 : oldest.findIndex(({ run }) => run === after) + 1;
   const items: InboxItem[] = [];
-  for (const [index, record] of oldest.entries()) {
-    if (index < first) continue;
-    if (items.length >= limit) return { items, next: oldest[index - 1]?.run };
-    const own = await unlessDamaged(() => itemsOf(store, record));
-    if (own === undefined) damaged(record.run);
-    else items.push(...own);
+  let place = after;
+  for (;;) {
+    const size = Math.min(PAGE, limit + 1);
+    const page = await store.asking({ limit: size, ...(place !== undefined && { after: place }) });
+    for (const asking of page) {
+      if (items.length >= limit) return { items, next: place };
+      const own = await unlessDamaged(() => itemsOf(store, asking.run));
+      if (own === undefined) damaged(asking.run);
+      else items.push(...own);
+      place = asking.place;
+    }
+    if (page.length < size) return { items, next: undefined };
   }
-  return { items, next: undefined };
 }
 
-async function itemsOf(store: Store, record: RunRecord): Promise<readonly InboxItem[]> {
+async function itemsOf(store: Store, id: string): Promise<readonly InboxItem[]> {
+  const record = await store.record(id);
+  return record === undefined || record.open.length === 0 ? [] : waitsOf(store, record);
+}
+
+async function waitsOf(store: Store, record: RunRecord): Promise<readonly InboxItem[]> {
   const { run: id, packId, packVersion, digest, state, updatedAt, due } = record;
   const pack = { id: packId, version: packVersion, digest };
   const run = await runAt(store, id, record.turn);
-  return summaryOf(id, pack, run).waiting_for.map((wait) => ({
-    run: id,
+  // Who waits for an agent asks nothing: the agent's question stands here itself.
+  const own = summaryOf(id, pack, run).waiting_for.filter((wait) => wait.run === undefined);
+  return own.map((wait) => ({
     ...wait,
+    run: id,
     pack,
     state,
     since: isoTime(updatedAt),
     expires_at: due === null ? null : isoTime(due),
+    parents: callersOf(id, record),
   }));
+}
+
+/** An agent's run is named after the step of the run that called it. */
+function callersOf(id: string, { parent }: RunRecord): readonly string[] {
+  if (parent === null) return [];
+  const parts = id.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
 }

@@ -4,6 +4,7 @@
 import { type OptionProblem, OptionReader } from "../adapter/tool/option-reader.ts";
 import { isObject, type Json, type JsonObject, put } from "../base/json.ts";
 import type { Limits } from "../core/facts.ts";
+import { readTelemetry, type TelemetrySettings } from "./telemetry-settings.ts";
 
 export interface RunSettings {
   /** The folder of packloop.yaml: relative paths start there. */
@@ -20,6 +21,8 @@ export interface RunSettings {
   readonly budgets: Partial<Limits>;
   /** Names of environment variables whose values never enter a journal. */
   readonly secrets: readonly string[];
+  /** Of the command that drives the run; a server, or a worker, has its own. */
+  readonly telemetry?: TelemetrySettings;
 }
 
 export interface ReadSettings {
@@ -28,7 +31,7 @@ export interface ReadSettings {
 }
 
 /** Sections of the file that others read: the checker, the server. */
-const OTHERS = ["server", "telemetry", "retention", "waits", "check"];
+const OTHERS = ["server", "retention", "waits", "check"];
 
 /** Names of budgets in packs and settings, and the limits they set. */
 export const BUDGETS: Readonly<Record<string, keyof Limits>> = {
@@ -47,6 +50,7 @@ export function readRunSettings(value: JsonObject, folder: string): ReadSettings
   const model = reader.any("model") ?? null;
   if (model !== null && typeof model !== "string" && !isObject(model))
     reader.wrong("model", "`model` is a text like `anthropic/claude-sonnet-5`, or a mapping with `provider`");
+  const telemetry = readTelemetry(reader.section("telemetry"));
   const settings: RunSettings = {
     folder,
     model,
@@ -57,6 +61,7 @@ export function readRunSettings(value: JsonObject, folder: string): ReadSettings
     approvals: reader.texts("approvals") ?? [],
     budgets: readBudgets(reader.section("budgets")),
     secrets: reader.texts("secrets") ?? [],
+    ...(telemetry !== undefined && { telemetry }),
   };
   reader.end();
   return { settings, problems: reader.problems };

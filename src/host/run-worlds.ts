@@ -11,7 +11,7 @@ import type { Run } from "../core/run.ts";
 import type { RunPorts } from "../engine/dispatcher.ts";
 import type { Clock, Store } from "../engine/ports.ts";
 import { Redaction } from "../engine/redaction.ts";
-import { workRootOf } from "./run-files.ts";
+import { removeRunFiles, workRootOf } from "./run-files.ts";
 import { noSettings, type RunSettings, settingsIn } from "./run-settings.ts";
 import { secretNames } from "./secret-names.ts";
 import { World } from "./world.ts";
@@ -83,6 +83,11 @@ export class RunWorlds implements AsyncDisposable {
     const script = await this.#scriptOf(store, id);
     const waits = Object.values(run.open).some(({ ask }) => ask.kind === "event");
     return script === undefined || !waits ? undefined : scriptedEvent(script, run, this.#options.clock.now());
+  }
+
+  /** What runs that are removed leave beside the store. */
+  removeFiles(runs: readonly string[]): Promise<void> {
+    return removeRunFiles(this.#options.storePath, runs);
   }
 
   /** A run that has ended needs nothing any more; a server would otherwise keep something for every one. */

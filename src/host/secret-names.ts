@@ -15,13 +15,14 @@ const USUAL = [
 const SOUNDS_SECRET = /key|token|secret|pass|pwd|pin$|credential|auth|cookie|session|dsn|private/i;
 
 export function secretNames(
-  { model, providers, tools, secrets }: RunSettings,
+  { model, providers, tools, secrets, telemetry }: RunSettings,
   env: (name: string) => string | undefined,
 ): readonly string[] {
   // Names of tools and providers are anybody's choice: only what stands below them are options.
   const { named, handedOn } = namesIn([model, ...Object.values(providers), ...Object.values(tools)]);
   const risky = handedOn.filter((name) => SOUNDS_SECRET.test(name) || hasPassword(env(name) ?? ""));
-  return [...new Set([...secrets, ...USUAL, ...named, ...risky])];
+  const sent = Object.values(telemetry?.headers ?? {});
+  return [...new Set([...secrets, ...USUAL, ...named, ...risky, ...sent])];
 }
 
 interface Names {

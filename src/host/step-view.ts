@@ -6,7 +6,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Ask, Outcome } from "../core/facts.ts";
 import { type ModelRequest, modelRequest } from "../core/request.ts";
 import type { OpenAsk } from "../core/run.ts";
-import { artifactsOf } from "../core/summary.ts";
+import { artifactsOf, childrenOf } from "../core/summary.ts";
 import type { Store } from "../engine/ports.ts";
 import { findStep } from "./find-step.ts";
 import { type LoadedRun, storedProgram } from "./stored-runs.ts";
@@ -34,6 +34,8 @@ export interface ShownStep {
     readonly by: string | null;
     readonly outcome: Outcome;
   } | null;
+  /** The agent's run, where an agent was called. */
+  readonly child: string | null;
 }
 
 /** As of the turn that the run is loaded at. */
@@ -65,6 +67,7 @@ export async function stepView(store: Store, loaded: LoadedRun, step: number): P
             by: answer.fact.by ?? null,
             outcome: answer.fact.outcome,
           },
+    child: childrenOf(id, now).find((one) => one.step === step)?.run ?? null,
   };
 }
 

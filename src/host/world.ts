@@ -3,6 +3,7 @@
 
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { RemoteAgents } from "../adapter/a2a/remote-agents.ts";
 import { McpServers } from "../adapter/mcp/mcp-servers.ts";
 import { type ModelSetting, readModelSetting } from "../adapter/model/model-setting.ts";
 import { type OpenedModel, openModel } from "../adapter/model/open-model.ts";
@@ -46,6 +47,7 @@ export class World implements AsyncDisposable {
   readonly #options: WorldOptions;
   readonly #bound: BoundTools;
   readonly #servers: McpServers;
+  readonly #agents: RemoteAgents;
   readonly #modelsByKey: ReadonlyMap<string, ModelSetting>;
   readonly #opened = new Map<string, Promise<OpenedModel>>();
 
@@ -53,8 +55,12 @@ export class World implements AsyncDisposable {
     const problems: OptionProblem[] = [];
     this.#settings = settings;
     this.#options = options;
-    this.#servers = new McpServers({ warn: options.warn, pinned: readToolPins(settings.folder) });
-    this.#bound = new BoundTools(settings.tools, surroundings(settings, options), this.#servers);
+    const { warn } = options;
+    const { mcp, a2a } = readToolPins(settings.folder);
+    this.#servers = new McpServers({ warn, pinned: mcp });
+    this.#agents = new RemoteAgents({ warn, pinned: a2a });
+    const remotes = { servers: this.#servers, agents: this.#agents };
+    this.#bound = new BoundTools(settings.tools, surroundings(settings, options), remotes);
     this.#modelsByKey = modelSettings(settings, problems);
     readPrices(settings.prices, ["prices"], problems);
     this.problems = [...problems, ...this.#bound.problems];
@@ -80,11 +86,11 @@ export class World implements AsyncDisposable {
 
   async toolTerms(program: Program): Promise<ToolTerms> {
     const listed = [...new Set(Object.values(program.prompts).flatMap(({ tools }) => tools))];
-    const listing = this.#bound.all(AbortSignal.timeout(LIST_MS));
-    const all = await listing.catch((error: unknown) => this.#throwClean(error));
-    const host: Record<string, HostTool> = {};
     const isHosts = (name: string) =>
       !Object.hasOwn(program.tools, name) && listed.some((one) => isListed(one, name));
+    const listing = this.#bound.all(AbortSignal.timeout(LIST_MS), isHosts);
+    const all = await listing.catch((error: unknown) => this.#throwClean(error));
+    const host: Record<string, HostTool> = {};
     for (const [name, { definition }] of all)
       if (definition !== undefined && isHosts(name)) put(host, name, definition);
     const agents = Object.keys(program.agents?.members ?? {});
@@ -97,7 +103,8 @@ export class World implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    keepToolPins(this.#settings.folder, this.#servers.definitionsOf(), this.#options.warn);
+    const pins = { mcp: this.#servers.definitionsOf(), a2a: this.#agents.pins() };
+    keepToolPins(this.#settings.folder, pins, this.#options.warn);
     await this.#servers[Symbol.asyncDispose]();
   }
 

@@ -6,7 +6,9 @@ import { type BoundTool, toolPort } from "../adapter/tool/bound-tool.ts";
 import { type FunctionTool, functionTools } from "../adapter/tool/function-tools.ts";
 import { must } from "../base/assert.ts";
 import type { JsonObject } from "../base/json.ts";
+import { agentKeys, agentStart } from "../core/agent-start.ts";
 import type { HostTool, HostTools, Limits, Mode } from "../core/facts.ts";
+import type { StartInput } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
 import type { RetryPolicy } from "../engine/backoff.ts";
 import { Engine } from "../engine/engine.ts";
@@ -17,6 +19,7 @@ import { newRunId } from "../engine/run-id.ts";
 import { systemClock } from "../engine/system-clock.ts";
 import { digestOf } from "../pack/link.ts";
 import { memoryStore } from "../store/memory.ts";
+import { telemetryFromEnv } from "../telemetry/telemetry.ts";
 import { type AnyModel, modelPortOf } from "./any-model.ts";
 import { Refused } from "./refused.ts";
 import { RunHandle } from "./run-handle.ts";
@@ -45,6 +48,8 @@ export interface StartOptions {
   readonly input?: string;
   readonly mode?: Mode;
   readonly prompt?: string;
+  /** Runs one agent of the pack: its part of the workflow, or its prompt. */
+  readonly agent?: string;
   /** Tighter than the pack's. */
   readonly limits?: Partial<Limits>;
   readonly id?: string;
@@ -79,6 +84,7 @@ export class LoopEngine implements AsyncDisposable {
       redaction,
       clock: systemClock(),
       portsOf: () => Promise.resolve(ports),
+      observer: telemetryFromEnv(redaction),
       ...(retry !== undefined && { retry }),
       ...(onDelta !== undefined && { onDelta }),
     });
@@ -86,7 +92,8 @@ export class LoopEngine implements AsyncDisposable {
 
   /** Throws `Refused` when the run cannot start; then nothing is started. */
   async start(program: Program, options: StartOptions = {}): Promise<RunHandle> {
-    const { variables, input, mode, prompt, limits, idempotencyKey, source } = options;
+    const { variables, input, mode, limits, idempotencyKey, source } = options;
+    const place = placeOf(program, options);
     const known = idempotencyKey === undefined ? undefined : await this.#engine.store.find(idempotencyKey);
     if (known !== undefined) return this.resume(known);
     const id = options.id ?? newRunId(Date.now());
@@ -103,7 +110,7 @@ export class LoopEngine implements AsyncDisposable {
         input: input ?? "",
         gated: this.#approvals,
         ...hostToolsOf(this.#tools),
-        ...(prompt !== undefined && { prompt }),
+        ...place,
         ...(limits !== undefined && { limits }),
       },
     });
@@ -162,6 +169,13 @@ export class LoopEngine implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+function placeOf(program: Program, { prompt, agent }: StartOptions): Pick<StartInput, "prompt" | "state"> {
+  if (agent === undefined) return prompt === undefined ? {} : { prompt };
+  const place = agentStart(program, agent);
+  if (place === undefined) throw new Refused({ code: "unknown-agent", agent, known: agentKeys(program) });
+  return place;
 }
 
 /** Tools that say what they take can be listed by a pack that does not define them. */

@@ -5,8 +5,8 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { Outcome, TurnRow } from "../core/facts.ts";
 import type { Input } from "../core/input.ts";
 import type { Run } from "../core/run.ts";
-import { type Summary, summaryOf } from "../core/summary.ts";
-import { type TraceRow, traceOf } from "../core/trace.ts";
+import { childrenOf, type Summary, summaryOf } from "../core/summary.ts";
+import { rowsWithChildren, type TraceRow, traceOf } from "../core/trace.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Refused } from "./refused.ts";
 
@@ -50,8 +50,9 @@ export class RunHandle {
 
   /** One row per transition (S36). */
   async trace(): Promise<readonly TraceRow[]> {
-    const { turn } = await this.#load();
-    return [...traceOf(await this.#engine.store.rows(this.id, { from: 1, to: turn, limit: turn }))];
+    const run = await this.#load();
+    const rows = await this.#engine.store.rows(this.id, { from: 1, to: run.turn, limit: run.turn });
+    return rowsWithChildren([...traceOf(rows)], childrenOf(this.id, run));
   }
 
   send(event: string, { by, context, artifacts, dedupeKey }: EventOptions): Promise<Summary> {

@@ -116,6 +116,9 @@ function linkWorkflow(workflow: WorkflowFile): core.WorkflowSpec {
         ? { artifact: binding, path: null }
         : { artifact: binding.artifact, path: binding.path ?? null },
     ),
+    ...(engine.artifact_schemas !== undefined && {
+      artifactSchemas: mapValues(engine.artifact_schemas, (schema) => json(schema) as JsonObject),
+    }),
   };
 }
 

@@ -16,13 +16,13 @@ export interface PluginFolder {
 const WRITABLE_BY_ALL = 0o002;
 const MANIFEST_BYTES_MAX = 1_000_000;
 
-/** A text says why the plugin is not used. */
-export function openPlugin(folder: string): PluginFolder | string {
+/** A text says why the plugin is not used. Strictly read, a manifest has what the newer protocol asks for. */
+export function openPlugin(folder: string, { isStrict = false } = {}): PluginFolder | string {
   try {
     const home = realpathSync(folder);
     const path = join(home, "manifest.yaml");
     if (statSync(path).size > MANIFEST_BYTES_MAX) return "its manifest is too large";
-    const manifest = readManifest(parse(readFileSync(path, "utf8")) as Json);
+    const manifest = readManifest(parse(readFileSync(path, "utf8")) as Json, { isStrict });
     if (typeof manifest === "string") return manifest;
     const program = realpathSync(join(home, manifest.entrypoint));
     if (!program.startsWith(home + sep)) return "its entrypoint is a link that leads out of its folder";

@@ -38,9 +38,9 @@ const KEYS = new Set([
 ]);
 
 /** A text says why it is none. */
-export function readManifest(value: Json): PluginManifest | string {
+export function readManifest(value: Json, { isStrict = false } = {}): PluginManifest | string {
   if (!isObject(value)) return "the manifest is not a mapping";
-  const wrong = wrongManifest(value);
+  const wrong = wrongManifest(value) ?? (isStrict ? missingInManifest(value) : undefined);
   if (wrong !== undefined) return wrong;
   const commands = readCommands(get(value, "commands"));
   if (typeof commands === "string") return commands;
@@ -74,6 +74,16 @@ function wrongManifest(value: JsonObject): string | undefined {
   if (typeof entrypoint !== "string" || entrypoint === "") return "`entrypoint` is missing";
   if (entrypoint.startsWith("/") || entrypoint.split("/").includes(".."))
     return `\`entrypoint\` \`${entrypoint}\` leads out of the plugin's folder`;
+  return undefined;
+}
+
+function missingInManifest(value: JsonObject): string | undefined {
+  for (const key of ["manifest_spec", "manifest_version"])
+    if (get(value, key) === undefined) return `\`${key}\` is missing`;
+  const commands = get(value, "commands");
+  const isTyped = (one: Json) => typeof get(one, "type") === "string";
+  if (Array.isArray(commands) && !(commands as readonly Json[]).every(isTyped))
+    return "a command of `commands` has no `type`";
   return undefined;
 }
 

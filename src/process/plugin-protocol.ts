@@ -3,6 +3,7 @@
 // use.
 
 import { get, isObject, type Json, type JsonObject } from "../base/json.ts";
+import { isDeeperThan } from "../base/json-depth.ts";
 import type { ProgramEnd } from "./run-program.ts";
 
 export interface PluginRequest {
@@ -58,7 +59,8 @@ const MESSAGE_MAX = 500;
 
 /** What came of one run of a plugin. */
 export function judgePlugin(end: ProgramEnd): PluginSuccess | PluginFailure {
-  if (end.kind === "not-started") return failed("tool_broken", `it cannot be started: ${end.reason}`, true);
+  if (end.kind === "not-started")
+    return failed("tool_broken", `it cannot be started: ${end.reason}`, end.isExecutable);
   if (end.kind === "timeout") return failed("tool_timeout", "it did not answer in time", true);
   if (end.kind === "too-large")
     return failed("stdout-too-large", `it wrote more than ${STDOUT_MAX} bytes`, false);
@@ -104,7 +106,10 @@ function readResponse(text: string): PluginSuccess | PluginFailure | string {
   };
 }
 
+const DEPTH_MAX = 200;
+
 function parsed(text: string): Json | undefined {
+  if (isDeeperThan(text, DEPTH_MAX)) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch (error) {

@@ -12,6 +12,8 @@ export interface ProgramStart {
   /** More output ends the program. */
   readonly stdoutMax: number;
   readonly signal: AbortSignal;
+  /** Called with its process before it is told anything. */
+  readonly onStarted?: (pid: number) => void;
 }
 
 export type ProgramEnd =
@@ -23,7 +25,10 @@ export type ProgramEnd =
     }
   | { readonly kind: "timeout"; readonly stderr: string }
   | { readonly kind: "too-large"; readonly stderr: string }
-  | { readonly kind: "not-started"; readonly reason: string };
+  | { readonly kind: "not-started"; readonly reason: string; readonly isExecutable: boolean };
+
+/** Errors of starting a file that is there and will never run. */
+const NOT_EXECUTABLE = new Set(["EACCES", "ENOEXEC", "EPERM"]);
 
 /** Of what a program says to people, the end is kept. */
 const STDERR_MAX = 64 * 1024;
@@ -77,7 +82,10 @@ class Running {
 
   #listen(): void {
     const { stdin, stdout, stderr } = this.#child;
-    this.#child.once("error", (error) => this.#settle({ kind: "not-started", reason: error.message }));
+    this.#child.once("error", (error: NodeJS.ErrnoException) => {
+      const isExecutable = !NOT_EXECUTABLE.has(error.code ?? "");
+      this.#settle({ kind: "not-started", reason: error.message, isExecutable });
+    });
     this.#child.once("exit", (code) => {
       this.#later(DRAIN_MS, () => this.#finish(code));
       this.#child.once("close", () => this.#finish(code));
@@ -88,6 +96,7 @@ class Running {
     });
     // A program that never reads what it is told may still answer.
     stdin?.on("error", () => {});
+    if (this.#child.pid !== undefined) this.#start.onStarted?.(this.#child.pid);
     stdin?.end(this.#start.stdin);
   }
 
@@ -100,7 +109,8 @@ class Running {
 
   #stop(why: "timeout" | "too-large"): void {
     // A program that ended before its time was up has done its work, even if the timer is heard first.
-    if (this.#stopped !== undefined || this.#child.exitCode !== null) return;
+    const { exitCode, signalCode } = this.#child;
+    if (this.#stopped !== undefined || exitCode !== null || signalCode !== null) return;
     this.#stopped = why;
     this.#kill("SIGTERM");
     this.#later(GRACE_MS, () => this.#kill("SIGKILL"));

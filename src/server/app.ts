@@ -3,6 +3,8 @@
 
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import type { TraceHeaders } from "../engine/ports.ts";
+import { incomingTrace, readTrace } from "../engine/trace-context.ts";
 import { checkedRequest } from "./check-request.ts";
 import type { Caller, Gate } from "./gate.ts";
 import { IdempotentReplies } from "./idempotent-replies.ts";
@@ -32,12 +34,19 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
+/** A path that leads elsewhere than it says is not taken apart but refused. */
+const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+
 export function createApp(parts: ServerParts, options: AppOptions): Hono<Env> {
   const app = new Hono<Env>({ strict: true });
   const around = { parts, options, replies: new IdempotentReplies(parts.side, parts.clock) };
   app.use(async (c, next) => {
-    await next();
+    await incomingTrace.run(traceOf(c), next);
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
+  });
+  app.use((c, next) => {
+    if (!DOTS.test((c.env.incoming.url ?? "").split("?", 1)[0] ?? "")) return next();
+    throw new Problem("bad-request", "the path has a part that is only dots");
   });
   const places = [...options.routes, ...options.mounts.flatMap(({ paths }) => paths)];
   for (const route of options.routes) {
@@ -58,6 +67,14 @@ export function createApp(parts: ServerParts, options: AppOptions): Hono<Env> {
   return app;
 }
 
+/** The trace a caller is in, for whatever the request starts or moves. */
+const traceOf = (c: Context<Env>): TraceHeaders | undefined =>
+  readTrace({
+    traceparent: c.req.header("traceparent"),
+    tracestate: c.req.header("tracestate"),
+    baggage: c.req.header("baggage"),
+  });
+
 /** `/api/runs/{id}` to `/api/runs/:id`, `{rest*}` to what takes the rest. */
 const honoPath = (path: string): string =>
   path.replaceAll(/\{(\w+)\*\}/g, ":$1{.+}").replaceAll(/\{(\w+)\}/g, ":$1");
@@ -70,29 +87,53 @@ interface Surroundings {
 
 async function answer(c: Context<Env>, route: Route, around: Surroundings): Promise<Response> {
   const { parts, options, replies } = around;
-  const principal = options.gate.admit(callerOf(c), route.scope);
-  const bytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
-  const body = await readBody(c.req.raw, { bytesMax, timeoutMs: options.bodyTimeoutMs });
+  const url = new URL(c.req.url);
+  const ticket = route.streams === true ? url.searchParams.get("ticket") : null;
+  const principal = options.gate.admit({ ...callerOf(c), ...(ticket !== null && { ticket }) }, route.scope);
+  const isOther = (type: string) =>
+    Object.hasOwn(route.otherBodies ?? {}, type) ||
+    (route.otherHeader !== undefined && c.req.header(route.otherHeader) !== undefined);
+  const body = await readBody(c.req.raw, {
+    bytesMax: route.bodyBytesMax ?? BODY_BYTES_MAX,
+    timeoutMs: options.bodyTimeoutMs,
+    isOther,
+  });
   const request = checkedRequest(route, {
     params: c.req.param(),
-    url: new URL(c.req.url),
+    path: c.req.path,
     header: (name) => c.req.header(name),
-    body,
-    principal,
+    ...{ url, body, principal },
   });
-  const { key, bodyHash } = request;
+  const { key, requestId, bodyHash } = request;
   const handle = () => route.handle(request, parts);
-  const keyed = { principal: principal.name, method: route.method, path: c.req.path, bodyHash };
-  const reply = key === undefined ? await handle() : await replies.once({ ...keyed, key }, handle);
+  const reply =
+    key === undefined || requestId === undefined
+      ? await handle()
+      : await replies.once({ id: requestId, key, bodyHash }, () => orProblem(handle, c.req.path));
   return reply instanceof Response ? reply : responseOf(c, reply);
 }
+
+/** What the run, or the request, is to blame for is the same when it is asked again. */
+async function orProblem(handle: () => Promise<Reply | Response>, path: string): Promise<Reply | Response> {
+  try {
+    return await handle();
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.status >= 500 || problem.status === 429) throw error;
+    const headers = { ...PROBLEM_TYPE, ...problem.headers };
+    return { status: problem.status, body: problemBody(problem, path), headers };
+  }
+}
+
+const PROBLEM_TYPE = { "content-type": "application/problem+json; charset=utf-8" } as const;
 
 /** A protocol's requests pass the same gate and the same limits. */
 const mounted =
   (mount: Mount, path: MountPath, { parts, options }: Surroundings) =>
   async (c: Context<Env>): Promise<Response> => {
     if (parts.isStopping() && path.scope !== null) throw stopping();
-    const principal = options.gate.admit(callerOf(c), path.scope);
+    const visits = path.page === true && c.req.header("sec-fetch-mode") === "navigate";
+    const principal = options.gate.admit({ ...callerOf(c), visits }, path.scope);
     const { raw } = c.req;
     const bytes = await readBytes(raw, { bytesMax: BODY_BYTES_MAX, timeoutMs: options.bodyTimeoutMs });
     const { method, headers, signal } = raw;
@@ -102,12 +143,18 @@ const mounted =
   };
 
 function responseOf(c: Context<Env>, { status, body, headers = {} }: Reply): Response {
-  const tag = headers["etag"];
-  const isKnown = c.req.method === "GET" && tag !== undefined && c.req.header("if-none-match") === tag;
-  if (isKnown) return new Response(null, { status: 304, headers });
+  const isRead = c.req.method === "GET" || c.req.method === "HEAD";
+  if (isRead && status === 200 && isKnown(c.req.header("if-none-match"), headers["etag"]))
+    return new Response(null, { status: 304, headers });
   if (body === undefined) return new Response(null, { status, headers });
   const type = { "content-type": "application/json; charset=utf-8" };
   return new Response(JSON.stringify(body), { status, headers: { ...type, ...headers } });
+}
+
+/** Tags are compared as RFC 9110 does it for reads: weakly. */
+function isKnown(header: string | undefined, tag: string | undefined): boolean {
+  if (header === undefined || tag === undefined) return false;
+  return header.split(",").some((one) => ["*", tag].includes(one.trim().replace(/^W\//, "")));
 }
 
 function problemResponse(c: Context<Env>, error: unknown, { log }: ServerParts): Response {
@@ -118,8 +165,7 @@ function problemResponse(c: Context<Env>, error: unknown, { log }: ServerParts):
     log.error({ ...where, code: problem.code, err: problem.cause ?? problem }, problem.message);
   else log.debug({ ...where, code: problem.code }, problem.message);
   const body = problemBody(problem, c.req.path);
-  const type = { "content-type": "application/problem+json; charset=utf-8" };
-  return new Response(JSON.stringify(body), { status, headers: { ...type, ...headers } });
+  return new Response(JSON.stringify(body), { status, headers: { ...PROBLEM_TYPE, ...headers } });
 }
 
 function callerOf(c: Context<Env>): Caller {
@@ -128,6 +174,9 @@ function callerOf(c: Context<Env>): Caller {
     origin: c.req.header("origin"),
     site: c.req.header("sec-fetch-site"),
     authorization: c.req.header("authorization"),
+    cookies: c.req.header("cookie"),
+    pageKey: c.req.header("x-packloop-key"),
+    changes: c.req.method !== "GET" && c.req.method !== "HEAD",
     address: c.env.incoming.socket.remoteAddress ?? "",
   };
 }
@@ -142,7 +191,7 @@ function missingRoute(c: Context<Env>, places: readonly (Route | MountPath)[]): 
   const fits = (place: Route | MountPath) => patternOf(place.path).test(path);
   const methods = places.filter(fits).map(({ method }) => method.toUpperCase());
   if (methods.length === 0)
-    return new Problem("not-found", `there is nothing at \`${path.slice(0, 200)}\` (see /api/openapi.json)`);
+    return new Problem("not-found", `there is nothing at \`${path.slice(0, 200)}\` (see /openapi.json)`);
   const allow = [...new Set(methods)].join(", ");
   return new Problem("method-not-allowed", `\`${c.req.method}\` is not taken here (${allow})`, {
     headers: { allow },

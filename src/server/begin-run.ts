@@ -2,6 +2,7 @@
 // is known gives the run it started, and everything that stands against the start is a problem.
 
 import { createHash } from "node:crypto";
+import { must } from "../base/assert.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Limits, Mode } from "../core/facts.ts";
 import type { Run } from "../core/run.ts";
@@ -43,7 +44,7 @@ export interface BegunRun {
 export async function beginRun(parts: ServerParts, principal: Principal, wish: RunWish): Promise<BegunRun> {
   const { store, clock } = parts;
   const key = storedKey(principal, wish.key);
-  const known = key === undefined ? undefined : await store.find(key);
+  const known = wish.key === undefined ? undefined : await runOfKey(parts, principal, wish.key);
   if (known !== undefined) return foundRun(parts, wish, known);
   const chosen = await chosenPack(parts, wish);
   const at = wish.agent === undefined ? { prompt: wish.prompt } : agentStart(chosen.program, wish.agent);
@@ -68,9 +69,23 @@ export async function beginRun(parts: ServerParts, principal: Principal, wish: R
     now: clock.now(),
     warn: (line) => parts.log.warn({ run: id }, line),
   });
+  // Somebody else was quicker with the same key.
+  if (started.kind === "missing" && started.code === "key-taken" && wish.key !== undefined)
+    return foundRun(
+      parts,
+      wish,
+      must(await runOfKey(parts, principal, wish.key), "a key that is taken has a run"),
+    );
   const run = startedOr(started);
   return { record: await knownRecord(store, id), run, found: false };
 }
+
+/** The run that this principal started with the key. */
+export const runOfKey = async (
+  { store }: ServerParts,
+  principal: Principal,
+  key: string,
+): Promise<string | undefined> => store.find(storedKey(principal, key) ?? key);
 
 /** Keys of different tokens never meet; without a token it is the key of the command line as well. */
 function storedKey({ name }: Principal, key: string | undefined): string | undefined {

@@ -2,6 +2,7 @@
 
 import type { z } from "@hono/zod-openapi";
 import { toPointer } from "../base/json.ts";
+import { requestIdOf } from "./idempotent-replies.ts";
 import { Problem } from "./problem.ts";
 import type { ReadBody } from "./request-body.ts";
 import type { Route, RouteRequest } from "./route.ts";
@@ -13,18 +14,24 @@ export interface RawRequest {
   readonly header: (name: string) => string | undefined;
   readonly body: ReadBody;
   readonly principal: Principal;
+  /** The path as it was asked for. */
+  readonly path: string;
 }
 
 export function checkedRequest(route: Route, raw: RawRequest): RouteRequest<unknown, unknown, unknown> {
   const { url, header, body, principal } = raw;
+  const key = route.idempotent === true ? keyOf(header("idempotency-key")) : undefined;
+  const named = { principal: principal.name, method: route.method, path: raw.path };
   return {
     params: checked(route.params, raw.params, "/params"),
     query: checked(route.query, queryOf(url), "/query"),
-    body: bodyOf(route, body),
+    body: body.other === undefined ? bodyOf(route, body) : undefined,
     bodyHash: body.hash,
+    other: body.other,
     principal,
     ifTurn: route.conditional === true ? turnOf(header("if-match")) : undefined,
-    key: route.idempotent === true ? keyOf(header("idempotency-key")) : undefined,
+    key,
+    requestId: key === undefined ? undefined : requestIdOf({ ...named, key }),
     url,
     header,
   };

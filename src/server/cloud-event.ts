@@ -3,7 +3,7 @@
 
 import { isoTime } from "../base/iso-time.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { Answered, Ask, Fact, Finished, TurnRow } from "../core/facts.ts";
+import type { Answered, Ask, Fact, Finished, Noted, TurnRow } from "../core/facts.ts";
 import type { Run } from "../core/run.ts";
 
 export interface CloudEvent {
@@ -15,10 +15,23 @@ export interface CloudEvent {
   readonly subject?: string;
   readonly time: string;
   readonly datacontenttype: "application/json";
+  readonly dataschema: string;
   /** Orders the events of one run as texts. */
   readonly sequence: string;
+  /** Of a fork: the run and the last turn it was copied from. */
+  readonly forkedfrom?: string;
+  /** Of an agent's run: the run and the step that called it. */
+  readonly parent?: string;
+  /** Where the run is traced. */
+  readonly traceparent?: string;
+  readonly tracestate?: string;
   readonly data: JsonObject;
 }
+
+export const BATCH_TYPE = "application/cloudevents-batch+json";
+
+/** Names and numbers beside `run`, `turn` and `state`, by type. */
+const DATA_SCHEMA = "urn:packloop:event-data:1";
 
 export const EVENT_TYPES = [
   "workflow.started",
@@ -37,7 +50,9 @@ export const EVENT_TYPES = [
   "tool.call.failed",
   "approval.requested",
   "approval.decided",
+  "prompt.template.rendered",
   "artifact.written",
+  "state.saved",
   "run.attention",
 ] as const;
 
@@ -46,29 +61,34 @@ export type EventType = (typeof EVENT_TYPES)[number];
 interface Said {
   readonly type: EventType;
   readonly data: JsonObject;
+  /** Said beside what the fact is mainly about. */
+  readonly aside?: true;
 }
 
 /** `before` is the run the turn was committed to, `after` the run with it. */
 export function cloudEvents(id: string, row: TurnRow, before: Run, after: Run): readonly CloudEvent[] {
-  const events: CloudEvent[] = [];
-  for (const [index, fact] of row.facts.entries()) {
-    for (const { type, data } of saidBy(fact, before)) {
-      const number = events.length + 1;
-      const state = after.state ?? after.prompt;
-      events.push({
-        specversion: "1.0",
-        id: `${id}/${row.turn}/${index + 1}${type === "workflow.max_visits_exceeded" ? "+" : ""}`,
-        source: `/runs/${encodeURIComponent(id)}`,
-        type,
-        ...(state !== "" && { subject: state }),
-        time: isoTime(row.at),
-        datacontenttype: "application/json",
-        sequence: `${String(row.turn).padStart(9, "0")}.${String(number).padStart(4, "0")}`,
-        data: { run: id, turn: row.turn, state: after.state, ...data },
-      });
-    }
-  }
-  return events;
+  const said = row.facts.flatMap((fact, index) =>
+    saidBy(fact, before).map((one) => ({ ...one, place: `${index + 1}${one.aside === true ? "+" : ""}` })),
+  );
+  const saved = { type: "state.saved" as const, data: { facts: row.facts.length }, place: "0" };
+  const state = after.state ?? after.prompt;
+  const { forkedFrom, parent, trace } = after;
+  return [...said, saved].map(({ type, data, place }, index) => ({
+    specversion: "1.0",
+    id: `${id}/${row.turn}/${place}`,
+    source: `/runs/${encodeURIComponent(id)}`,
+    type,
+    ...(state !== "" && { subject: state }),
+    time: isoTime(row.at),
+    datacontenttype: "application/json",
+    dataschema: DATA_SCHEMA,
+    sequence: `${String(row.turn).padStart(9, "0")}.${String(index + 1).padStart(4, "0")}`,
+    ...(forkedFrom !== null && { forkedfrom: `${forkedFrom.run}/${forkedFrom.turn}` }),
+    ...(parent !== null && { parent: `${parent.run}/${parent.step}` }),
+    ...(trace !== undefined && { traceparent: trace.traceparent }),
+    ...(trace?.tracestate !== undefined && { tracestate: trace.tracestate }),
+    data: { run: id, turn: row.turn, state: after.state, ...data },
+  }));
 }
 
 function saidBy(fact: Fact, before: Run): readonly Said[] {
@@ -80,7 +100,8 @@ function saidBy(fact: Fact, before: Run): readonly Said[] {
       if (fact.cause.kind === "entry") return [];
       const { from, event, hops = [], by } = fact.cause;
       const data = { from, event, to: fact.state, visit: fact.visit, by: by ?? null };
-      const over: Said = { type: "workflow.max_visits_exceeded", data: { states: hops, to: fact.state } };
+      const missed = { states: hops, to: fact.state };
+      const over: Said = { type: "workflow.max_visits_exceeded", data: missed, aside: true };
       return [...(hops.length > 0 ? [over] : []), { type: "workflow.transitioned", data }];
     }
     case "asked":
@@ -90,18 +111,27 @@ function saidBy(fact: Fact, before: Run): readonly Said[] {
     case "wrote":
       return [{ type: "artifact.written", data: { artifact: fact.artifact, mode: fact.mode } }];
     case "noted":
-      return fact.what === "in_doubt"
-        ? [{ type: "run.attention", data: { step: fact.step, reason: "in_doubt" } }]
-        : [];
+      return notedSaid(fact);
     case "finished":
       return [endSaid(fact)];
   }
 }
 
+function notedSaid(fact: Noted): readonly Said[] {
+  if (fact.what === "in_doubt")
+    return [{ type: "run.attention", data: { step: fact.step, reason: "in_doubt" } }];
+  // One that wakes by itself waits for nobody.
+  if (fact.what !== "deferred" || fact.wakes === true) return [];
+  return [{ type: "workflow.waiting", data: { step: fact.step, for: "answer" } }];
+}
+
 function askSaid(step: number, ask: Ask): readonly Said[] {
   switch (ask.kind) {
     case "model":
-      return [{ type: "provider.call.started", data: { step, round: ask.round } }];
+      return [
+        ...(ask.round === 1 ? [rendered(step)] : []),
+        { type: "provider.call.started", data: { step, round: ask.round } },
+      ];
     case "tool":
     case "agent":
       return [{ type: "tool.call.started", data: { step, tool: ask.tool } }];
@@ -115,6 +145,9 @@ function askSaid(step: number, ask: Ask): readonly Said[] {
       return [];
   }
 }
+
+/** The first request of a visit is where its prompt is filled in. */
+const rendered = (step: number): Said => ({ type: "prompt.template.rendered", data: { step }, aside: true });
 
 function answerSaid({ step, outcome, by }: Answered, ask: Ask | undefined): readonly Said[] {
   // What was given up says nothing about the call.

@@ -2,8 +2,10 @@
 // request passes here before anything of it is read.
 
 import { isIP } from "node:net";
+import { demandScope } from "./demand-scope.ts";
 import { Problem } from "./problem.ts";
-import { mayUse, type Principal, type Scope, somebodyHere } from "./scope.ts";
+import { type Principal, type Scope, somebodyHere } from "./scope.ts";
+import type { Session } from "./sessions.ts";
 
 export interface Caller {
   readonly host: string | undefined;
@@ -11,6 +13,15 @@ export interface Caller {
   /** `Sec-Fetch-Site`. */
   readonly site: string | undefined;
   readonly authorization: string | undefined;
+  /** In place of a token, for those who can send no header. */
+  readonly ticket?: string;
+  /** A browser's cookies, and the key that shows that our page sends them. */
+  readonly cookies?: string | undefined;
+  readonly pageKey?: string | undefined;
+  /** Whether the request may change something. */
+  readonly changes?: boolean;
+  /** Somebody follows a link to a page, wherever the link stands. */
+  readonly visits?: boolean;
   /** Of the other end of the connection. */
   readonly address: string;
 }
@@ -18,9 +29,14 @@ export interface Caller {
 export interface GateOptions {
   /** Names by which this server may be asked for, beside addresses and `localhost`. */
   readonly hosts: readonly string[];
+  /** Where our own page is, when it is seen through a proxy. */
+  readonly publicOrigin?: string | undefined;
   readonly tokenNeeded: boolean;
   /** Whom a token belongs to. */
   readonly principalOf: (token: string) => Principal | undefined;
+  /** Whom a ticket was given to; it is good for this once. */
+  readonly ticketOwner: (ticket: string) => Principal | undefined;
+  readonly sessionOf: (cookies: string | undefined) => Session | undefined;
   readonly rate: RateLimit;
 }
 
@@ -40,8 +56,9 @@ function hostName(host: string): string {
 }
 
 /** Pages of other sites may neither read nor write; programs send no Origin. */
-function checkOrigin({ origin, site, host }: Caller): void {
-  const own = origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
+function checkOrigin({ origin, site, host, visits }: Caller, publicOrigin: string | undefined): void {
+  if (visits === true && origin === undefined) return;
+  const own = origin === undefined || [`http://${host}`, `https://${host}`, publicOrigin].includes(origin);
   if (own && (site === undefined || site === "same-origin" || site === "none")) return;
   throw new Problem(
     "origin-refused",
@@ -57,30 +74,42 @@ export class Gate {
   }
 
   /** Who it is, or a problem. */
-  admit(caller: Caller, scope: Scope | null): Principal {
-    const { hosts, rate } = this.#options;
+  admit(caller: Caller, scope: Scope | "any" | null): Principal {
+    const { hosts, rate, publicOrigin } = this.#options;
     checkHost(caller, hosts);
-    checkOrigin(caller);
+    checkOrigin(caller, publicOrigin);
     const principal = this.#principal(caller);
     rate.take(principal?.name ?? caller.address);
     if (scope === null) return principal ?? { name: null, scopes: [] };
     if (principal === undefined) throw unauthenticated("this server asks for a token");
-    if (mayUse(principal, scope)) return principal;
-    throw new Problem("scope-missing", `the token lacks the scope \`${scope}\``, {
-      extras: { scope },
-      headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
-    });
+    if (scope !== "any") demandScope(principal, scope);
+    return principal;
   }
 
   /** A token that is given must be right, also where none is needed. */
-  #principal({ authorization, address }: Caller): Principal | undefined {
-    const { tokenNeeded, principalOf, rate } = this.#options;
-    if (authorization === undefined) return tokenNeeded ? undefined : somebodyHere;
+  #principal(caller: Caller): Principal | undefined {
+    const { authorization, address, ticket } = caller;
+    const { tokenNeeded, principalOf, ticketOwner, rate } = this.#options;
+    if (ticket !== undefined && authorization === undefined) {
+      const owner = ticketOwner(ticket);
+      if (owner !== undefined) return owner;
+      rate.take(address);
+      throw unauthenticated("the ticket is not known here, was used, or is too old");
+    }
+    if (authorization === undefined)
+      return this.#byCookie(caller) ?? (tokenNeeded ? undefined : somebodyHere);
     const token = /^Bearer ([\w~+/.-]+=*)$/i.exec(authorization)?.[1];
     const principal = token === undefined ? undefined : principalOf(token);
     if (principal !== undefined) return principal;
     rate.take(address);
     throw unauthenticated("the token is not known here, or was revoked");
+  }
+
+  /** A cookie that is not known any more is as good as none. */
+  #byCookie({ cookies, pageKey, changes }: Caller): Principal | undefined {
+    const session = cookies === undefined ? undefined : this.#options.sessionOf(cookies);
+    if (session === undefined || changes !== true || pageKey === session.key) return session?.principal;
+    throw new Problem("origin-refused", "a change with a cookie needs the key of its page (X-Packloop-Key)");
   }
 }
 

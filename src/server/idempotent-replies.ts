@@ -1,6 +1,6 @@
 // Requests with an `Idempotency-Key`: the same key and body get the first reply again. A reply that a crash
-// kept from being written here is known to the journal: starts and forks by their key, events and messages by
-// their dedupe key, answers and decisions because a second one is ignored.
+// kept from being written here is made again from the journal, where the turn of a request carries its name:
+// starts and forks are found by their key, what is said to a run by the note it left.
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../engine/ports.ts";
@@ -14,9 +14,7 @@ const KEPT_MS = 7 * 86_400_000;
 const SWEEP_MS = 3_600_000;
 
 export interface KeyedRequest {
-  readonly principal: string | null;
-  readonly method: string;
-  readonly path: string;
+  readonly id: string;
   readonly key: string;
   readonly bodyHash: string;
 }
@@ -33,7 +31,7 @@ export class IdempotentReplies {
   }
 
   async once(request: KeyedRequest, answer: () => Promise<Reply | Response>): Promise<Reply | Response> {
-    const id = idOf(request);
+    const { id } = request;
     if (this.#underWay.has(id))
       throw new Problem("request-in-flight", "a request with this key is being answered", {
         headers: { "retry-after": "1" },
@@ -68,7 +66,14 @@ export const REPLAYED = { "idempotency-replayed": "true" } as const;
 export const keyReused = (key: string): Problem =>
   new Problem("idempotency-key-reused", `the key \`${key}\` belongs to a request with another body`);
 
-const idOf = ({ principal, method, path, key }: KeyedRequest): string =>
+interface Keyed {
+  readonly principal: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+}
+
+export const requestIdOf = ({ principal, method, path, key }: Keyed): string =>
   createHash("sha256")
     .update(JSON.stringify([principal, method, path, key]))
     .digest("hex");

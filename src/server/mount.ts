@@ -8,14 +8,23 @@ export interface Mount {
   readonly name: string;
   readonly paths: readonly MountPath[];
   readonly handle: (request: MountRequest, parts: ServerParts) => Promise<Response>;
+  /** What it does of itself from the server's start to its stop. */
+  readonly open?: (parts: ServerParts) => MountWork;
+}
+
+export interface MountWork extends AsyncDisposable {
+  /** The run has moved. */
+  turn(run: string): void;
 }
 
 export interface MountPath {
   readonly method: "get" | "post" | "delete";
   /** As OpenAPI writes it: `/a2a/{pack}/{agent}`. `{rest*}` takes all that follows. */
   readonly path: string;
-  /** The least that is needed here; null is open to everybody. What a request asks for may need more. */
-  readonly scope: Scope | null;
+  /** Null is open to everybody; `any` to whoever has a token, and what a request asks for has its own scope. */
+  readonly scope: Scope | "any" | null;
+  /** A page that people come to by links, also from other sites. */
+  readonly page?: true;
 }
 
 export interface MountRequest {

@@ -30,7 +30,12 @@ const WITH_BODY: readonly ProblemCode[] = [
 ];
 const WITH_KEY: readonly ProblemCode[] = ["request-in-flight", "idempotency-key-reused"];
 
-export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
+/** 3.2 is the same and says what the events of a stream are. */
+export function openApiDocument(
+  routes: readonly Route[],
+  version: string,
+  spec: "3.1" | "3.2" = "3.1",
+): JsonObject {
   const made = new OpenAPIHono();
   const { openAPIRegistry: registry } = made;
   registry.registerComponent("securitySchemes", "token", {
@@ -38,9 +43,9 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
     scheme: "bearer",
     description: `A token with scopes: ${SCOPES.join(", ")}. Not needed on a loopback address.`,
   });
-  for (const route of routes) registry.registerPath(pathOf(route) as never);
+  for (const route of routes) registry.registerPath(pathOf(route, spec) as never);
   const document = made.getOpenAPI31Document({
-    openapi: "3.1.0",
+    openapi: `${spec}.0`,
     info: {
       title: "packloop",
       version,
@@ -65,15 +70,19 @@ const TAGS: Readonly<Record<string, string>> = {
   server: "About the server itself.",
 };
 
-function pathOf(route: Route): JsonObject {
+function pathOf(route: Route, spec: string): JsonObject {
   const { method, path, name, tag, summary, scope, params, query, body, bodyOptional } = route;
   const headers = headersOf(route);
+  const others = Object.entries(route.otherBodies ?? {}).map(([type, schema]) => [type, { schema }]);
   const request = {
     ...(params !== undefined && { params }),
     ...(query !== undefined && { query }),
     ...(headers !== undefined && { headers }),
     ...(body !== undefined && {
-      body: { required: bodyOptional !== true, content: { "application/json": { schema: body } } },
+      body: {
+        required: bodyOptional !== true,
+        content: { "application/json": { schema: body }, ...(Object.fromEntries(others) as JsonObject) },
+      },
     }),
   };
   return {
@@ -85,7 +94,7 @@ function pathOf(route: Route): JsonObject {
     description: scope === null ? `${summary}.` : `${summary}. Needs the scope \`${scope}\`.`,
     security: scope === null ? [] : [{ token: [] }],
     request,
-    responses: { ...goodResponses(route), ...badResponses(route) },
+    responses: { ...goodResponses(route, spec), ...badResponses(route) },
   } as unknown as JsonObject;
 }
 
@@ -107,13 +116,31 @@ function headersOf({ idempotent, conditional }: Route): z.ZodObject | undefined 
   });
 }
 
-function goodResponses({ answers }: Route): JsonObject {
+function goodResponses({ answers }: Route, spec: string): JsonObject {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)]),
+    Object.entries(answers).map(([status, answer]) => [status, responseOf(answer, spec)]),
   ) as unknown as JsonObject;
 }
 
-function responseOf({ description, schema, type = "application/json", headers = {} }: RouteAnswer) {
+/** An event of a stream, as OpenAPI 3.2 describes one. */
+const STREAM_ITEM = {
+  type: "object",
+  required: ["data"],
+  properties: {
+    id: { type: "string" },
+    event: { type: "string", enum: ["snapshot", "turn", "token", "resync", "end"] },
+    data: { type: "string", contentMediaType: "application/json" },
+    retry: { type: "integer" },
+  },
+} as const;
+
+function responseOf(answer: RouteAnswer, spec: string) {
+  const { description, schema, type = "application/json", headers = {}, also } = answer;
+  const isStream = type === "text/event-stream" && spec === "3.2";
+  const content = {
+    ...(schema !== undefined && { [type]: isStream ? { itemSchema: STREAM_ITEM } : { schema } }),
+    ...(also !== undefined && { [also.type]: { schema: also.schema } }),
+  };
   const named = Object.entries(headers).map(([name, text]) => [
     name,
     { description: text, schema: { type: "string" } },
@@ -121,7 +148,7 @@ function responseOf({ description, schema, type = "application/json", headers = 
   return {
     description,
     ...(named.length > 0 && { headers: Object.fromEntries(named) as JsonObject }),
-    ...(schema !== undefined && { content: { [type]: { schema } } }),
+    ...(schema !== undefined && { content }),
   };
 }
 
@@ -144,7 +171,7 @@ function badResponses(route: Route): JsonObject {
   return Object.fromEntries(
     [...byStatus].map(([status, all]) => [
       status,
-      { description: all.map((code) => `\`${code}\`: ${PROBLEMS[code][1]}.`).join(" "), content },
+      { description: all.map((code) => `\`${code}\`: ${PROBLEMS[code][2]}.`).join(" "), content },
     ]),
   ) as unknown as JsonObject;
 }

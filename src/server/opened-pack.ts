@@ -1,11 +1,12 @@
 // The pack a request means: its text, or the digest of one that is known here.
 
-import { get } from "../base/json.ts";
+import { type AgentStart, agentKeys, agentStart as placeOfAgent } from "../core/agent-start.ts";
 import type { Program } from "../core/program.ts";
 import { diagnosticJson } from "../host/pack-view.ts";
 import { type GoodPack, openPack } from "../pack/open-pack.ts";
 import { Problem } from "./problem.ts";
 import type { ServerParts } from "./server-parts.ts";
+import type { KeptPack } from "./side-file.ts";
 
 export interface PackChoice {
   readonly pack?: string | undefined;
@@ -43,27 +44,29 @@ export function goodPack(source: string, file: string): GoodPack {
 /** Registered here, or the pack of a run. */
 export async function storedPack({ store, side }: ServerParts, digest: string): Promise<ChosenPack> {
   const kept = side.pack(digest);
-  if (kept !== undefined) {
-    const { program } = goodPack(kept.source, kept.file);
-    return { program, digest, source: kept.source, file: kept.file };
-  }
+  // Reading a program that some run was started with costs a fraction of checking its pack again.
   const stored = await store.program(digest);
-  if (stored === undefined) throw new Problem("unknown-pack", `there is no pack \`${digest.slice(0, 100)}\``);
-  const program = stored.program as unknown as Program;
-  return { program, digest, source: stored.source, file: "pack.yaml" };
+  if (stored !== undefined) {
+    const program = stored.program as unknown as Program;
+    return { program, digest, source: kept?.source ?? stored.source, file: kept?.file ?? "pack.yaml" };
+  }
+  if (kept === undefined) throw new Problem("unknown-pack", `there is no pack \`${digest.slice(0, 100)}\``);
+  const { program } = goodPack(kept.source, kept.file);
+  return { program, digest, source: kept.source, file: kept.file };
+}
+
+/** The one of this id that was registered last. */
+export function packById({ side }: ServerParts, id: string): KeptPack {
+  const kept = side.newestPack(id);
+  if (kept !== undefined) return kept;
+  throw new Problem("unknown-pack", `no pack \`${id.slice(0, 100)}\` is registered here`);
 }
 
 /** Where a member of the pack's agents starts: its state, or the prompt it is. */
-export function agentStart(
-  program: Program,
-  agent: string,
-): { readonly state?: string; readonly prompt?: string } {
-  const members = program.agents?.members ?? {};
-  if (!Object.hasOwn(members, agent)) {
-    const known = Object.keys(members);
-    const message = `\`${agent}\` is not an agent of the pack (known: ${known.join(", ") || "none"})`;
-    throw new Problem("unknown-agent", message, { extras: { known } });
-  }
-  const state = get(members[agent] as never, "state");
-  return typeof state === "string" ? { state } : { prompt: agent };
+export function agentStart(program: Program, agent: string): AgentStart {
+  const start = placeOfAgent(program, agent);
+  if (start !== undefined) return start;
+  const known = agentKeys(program);
+  const message = `\`${agent}\` is not an agent of the pack (known: ${known.join(", ") || "none"})`;
+  throw new Problem("unknown-agent", message, { extras: { known } });
 }

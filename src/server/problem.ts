@@ -6,55 +6,61 @@ import type { Refusal } from "../core/input.ts";
 import { refusalText } from "../core/refusal-text.ts";
 import { Fault } from "../engine/ports.ts";
 
-/** Code to status and title. A code once released keeps its meaning. */
+/** Code to status, exit code of who hears it in a command, and title. A code keeps its meaning for ever. */
 export const PROBLEMS = {
-  "bad-json": [400, "The body is not JSON"],
-  "bad-request": [400, "The request does not fit its schema"],
-  unauthenticated: [401, "A valid token is needed"],
-  "scope-missing": [403, "The token does not allow this"],
-  "host-refused": [403, "The Host header is not one of this server's"],
-  "origin-refused": [403, "Requests from other sites are refused"],
-  "not-found": [404, "There is nothing at this address"],
-  "unknown-run": [404, "There is no such run"],
-  "unknown-turn": [404, "The run has no such turn"],
-  "unknown-step": [404, "The run has no such step"],
-  "unknown-artifact": [404, "The run has no such artifact"],
-  "unknown-pack": [404, "There is no such pack"],
-  "unknown-webhook": [404, "There is no such webhook"],
-  "method-not-allowed": [405, "The address does not take this method"],
-  "request-timeout": [408, "The request took too long to arrive"],
-  "run-finished": [409, "The run has ended"],
-  "run-unfinished": [409, "The run has not ended"],
-  "event-not-allowed": [409, "The event is not allowed here"],
-  "not-waiting": [409, "The run waits for nobody"],
-  "step-mismatch": [409, "The step was never asked"],
-  "step-not-open": [409, "The step is not open"],
-  "pending-tool-mismatch": [409, "The step waits for something else"],
-  "hash-mismatch": [409, "The arguments changed meanwhile"],
-  "request-in-flight": [409, "A request with this key is being answered"],
-  "precondition-failed": [412, "The run has moved on"],
-  "payload-too-large": [413, "The body is too large"],
-  "unsupported-media-type": [415, "The body has a type that is not taken"],
-  "pack-invalid": [422, "The pack has errors"],
-  "script-invalid": [422, "The script has errors"],
-  "bad-variables": [422, "Variables are missing or wrong"],
-  "bad-limit": [422, "Limits can only be tightened"],
-  "bad-artifact": [422, "An artifact cannot be written so"],
-  "bad-arguments": [422, "The arguments do not fit the tool"],
-  "unknown-state": [422, "The pack has no such state"],
-  "unknown-prompt": [422, "The pack has no such prompt"],
-  "unknown-agent": [422, "The pack has no such agent"],
-  unsupported: [422, "This version cannot run it"],
-  "cannot-start": [422, "What the run needs is not there"],
-  "idempotency-key-reused": [422, "The key belongs to another request"],
-  "rate-limited": [429, "Too many requests"],
-  "too-many-readers": [429, "Too many followers"],
-  "too-many-webhooks": [429, "Too many webhooks"],
-  internal: [500, "The server made a mistake"],
-  "store-corrupt": [500, "What is stored is damaged"],
-  "store-unavailable": [503, "The store cannot be used"],
-  "shutting-down": [503, "The server is stopping"],
-} as const satisfies Readonly<Record<string, readonly [status: number, title: string]>>;
+  "bad-json": [400, 2, "The body is not JSON"],
+  "bad-request": [400, 2, "The request does not fit its schema"],
+  unauthenticated: [401, 4, "A valid token is needed"],
+  "scope-missing": [403, 4, "The token does not allow this"],
+  "self-approval": [403, 4, "Who started a run does not approve its calls"],
+  "host-refused": [403, 4, "The Host header is not one of this server's"],
+  "origin-refused": [403, 4, "Requests from other sites are refused"],
+  "not-found": [404, 5, "There is nothing at this address"],
+  "unknown-run": [404, 5, "There is no such run"],
+  "unknown-turn": [404, 5, "The run has no such turn"],
+  "unknown-step": [404, 5, "The run has no such step"],
+  "unknown-artifact": [404, 5, "The run has no such artifact"],
+  "unknown-pack": [404, 5, "There is no such pack"],
+  "unknown-webhook": [404, 5, "There is no such webhook"],
+  "unknown-token": [404, 5, "There is no such token"],
+  "method-not-allowed": [405, 2, "The address does not take this method"],
+  "request-timeout": [408, 1, "The request took too long to arrive"],
+  "run-finished": [409, 6, "The run has ended"],
+  "run-unfinished": [409, 6, "The run has not ended"],
+  "event-not-allowed": [409, 2, "The event is not allowed here"],
+  "not-waiting": [409, 2, "The run waits for nobody"],
+  "step-not-open": [409, 5, "The step is not open"],
+  "pending-tool-mismatch": [409, 2, "The step waits for something else"],
+  "hash-mismatch": [409, 6, "The arguments changed meanwhile"],
+  "store-locked": [409, 6, "Another process holds the store"],
+  "request-in-flight": [409, 6, "A request with this key is being answered"],
+  "token-exists": [409, 2, "There is a token of that name"],
+  "run-removed": [410, 5, "The run was removed"],
+  "cursor-expired": [410, 2, "The position is too old to go on from"],
+  "precondition-failed": [412, 6, "The run has moved on"],
+  "payload-too-large": [413, 2, "The body is too large"],
+  "unsupported-media-type": [415, 2, "The body has a type that is not taken"],
+  "pack-invalid": [422, 2, "The pack has errors"],
+  "script-invalid": [422, 2, "The script has errors"],
+  "variable-invalid": [422, 2, "Variables are missing or wrong"],
+  "budget-not-tighter": [422, 2, "Limits can only be tightened"],
+  "bad-artifact": [422, 2, "An artifact cannot be written so"],
+  "bad-arguments": [422, 2, "The arguments do not fit the tool"],
+  "unknown-state": [422, 2, "The pack has no such state"],
+  "unknown-prompt": [422, 2, "The pack has no such prompt"],
+  "unknown-agent": [422, 2, "The pack has no such agent"],
+  unsupported: [422, 2, "This version cannot run it"],
+  "cannot-start": [422, 2, "What the run needs is not there"],
+  "idempotency-key-reused": [422, 2, "The key belongs to another request"],
+  "rate-limited": [429, 1, "Too many requests"],
+  "too-many-readers": [429, 1, "Too many followers"],
+  "too-many-webhooks": [429, 1, "Too many webhooks"],
+  "headers-too-large": [431, 2, "The headers are too large"],
+  internal: [500, 3, "The server made a mistake"],
+  "store-corrupt": [500, 3, "What is stored is damaged"],
+  "store-unavailable": [503, 3, "The store cannot be used"],
+  "shutting-down": [503, 6, "The server is stopping"],
+} as const satisfies Readonly<Record<string, readonly [status: number, exit: number, title: string]>>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
@@ -88,15 +94,30 @@ export class Problem extends Error {
 }
 
 export function problemBody({ code, message, extras }: Problem, instance: string): JsonObject {
-  const [status, title] = PROBLEMS[code];
+  const [status, , title] = PROBLEMS[code];
   const type = `urn:packloop:problem:${code}`;
   return { type, title, status, detail: message, instance, code, ...(extras as JsonObject) };
 }
 
+/** Refusals that the API knows under a name of its own; their own is in `refusal`. */
+const NAMES = {
+  "bad-variables": "variable-invalid",
+  "bad-limit": "budget-not-tighter",
+  "step-mismatch": "unknown-step",
+} as const satisfies Partial<Record<Refusal["code"], ProblemCode>>;
+
 export function refusalProblem(refusal: Refusal): Problem {
-  const { code, ...rest } = refusal;
-  const allowed = "allowed" in refusal ? { allowed_events: refusal.allowed } : {};
-  return new Problem(code, refusalText(refusal), { extras: { ...allowed, refusal: rest } });
+  const { code } = refusal;
+  const name =
+    code === "bad-variables" || code === "bad-limit" || code === "step-mismatch" ? NAMES[code] : code;
+  return new Problem(name, refusalText(refusal), { extras: { ...extrasOf(refusal), refusal } });
+}
+
+function extrasOf(refusal: Refusal): ProblemExtras {
+  if ("allowed" in refusal) return { allowed_events: refusal.allowed };
+  if (refusal.code === "bad-limit") return { limit: refusal.pack };
+  if (refusal.code !== "bad-variables") return {};
+  return { errors: refusal.problems.map((message) => ({ pointer: "/variables", message })) };
 }
 
 /** What was thrown, as what the client is told. Nothing of a defect is shown but that there was one. */

@@ -11,24 +11,35 @@ export interface ReadBody {
   readonly value: Json | undefined;
   /** SHA-256 of the bytes. */
   readonly hash: string;
+  /** As it came, where it is of a type that only the route can read. */
+  readonly other: { readonly type: string; readonly bytes: Buffer } | undefined;
 }
 
 export interface BodyLimits {
   readonly bytesMax: number;
   readonly timeoutMs: number;
+  /** Whether a body of this type is the route's to read. */
+  readonly isOther: (type: string) => boolean;
 }
 
 export async function readBody(request: Request, limits: BodyLimits): Promise<ReadBody> {
   const bytes = await readBytes(request, limits);
   const hash = createHash("sha256").update(bytes).digest("hex");
-  if (bytes.length === 0) return { value: undefined, hash };
   const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (type !== "application/json" && !/^application\/[\w.-]+\+json$/.test(type))
+  if (limits.isOther(type)) return { value: undefined, hash, other: { type, bytes } };
+  if (bytes.length === 0) return { value: undefined, hash, other: undefined };
+  if (!isJsonType(type))
     throw new Problem("unsupported-media-type", `\`${type}\` is not taken here (send application/json)`);
-  return { value: jsonOf(bytes), hash };
+  return { value: jsonOf(bytes), hash, other: undefined };
 }
 
-export async function readBytes(request: Request, { bytesMax, timeoutMs }: BodyLimits): Promise<Buffer> {
+export const isJsonType = (type: string): boolean =>
+  type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
+
+export async function readBytes(
+  request: Request,
+  { bytesMax, timeoutMs }: Pick<BodyLimits, "bytesMax" | "timeoutMs">,
+): Promise<Buffer> {
   const tooLarge = () =>
     new Problem("payload-too-large", `the body has more than ${bytesMax} bytes`, {
       extras: { limit: bytesMax },
@@ -71,20 +82,25 @@ function withTimeout(ms: number): { readonly promise: Promise<never>; clear(): v
   return { promise, clear: () => clearTimeout(timer) };
 }
 
-function jsonOf(bytes: Buffer): Json {
+export function jsonOf(bytes: Buffer): Json {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw new Problem("bad-json", "the body is not UTF-8");
   }
-  if (depthOf(text) > DEPTH_MAX)
-    throw new Problem("bad-json", `the body is nested deeper than ${DEPTH_MAX} levels`);
+  checkDepth(text);
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
     throw new Problem("bad-json", (error as SyntaxError).message.slice(0, 200), { cause: error });
   }
+}
+
+/** For whoever reads the JSON by other means. */
+export function checkDepth(text: string): void {
+  if (depthOf(text) > DEPTH_MAX)
+    throw new Problem("bad-json", `the body is nested deeper than ${DEPTH_MAX} levels`);
 }
 
 /** How deep brackets are open at most, those in strings aside; stops counting once it is too deep. */

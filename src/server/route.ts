@@ -24,6 +24,10 @@ export interface RouteDefinition<P, Q, B> {
   /** A request without a body is one with an empty object. */
   readonly bodyOptional?: true;
   readonly bodyBytesMax?: number;
+  /** Further media types of the body, which the handler reads by itself; `body` is then not checked. */
+  readonly otherBodies?: Readonly<Record<string, z.ZodType>>;
+  /** Takes any body, also none, when the request has these headers: they say what it is. */
+  readonly otherHeader?: string;
   /** Takes `Idempotency-Key`; whether a repetition is known is the handler's to say. */
   readonly idempotent?: true;
   /** The answer does not end by itself, so there is nothing to ask about its head alone. */
@@ -41,6 +45,8 @@ export interface RouteAnswer {
   readonly schema?: z.ZodType;
   /** `application/json` unless given. */
   readonly type?: string;
+  /** Given when the request accepts this type. */
+  readonly also?: { readonly type: string; readonly schema: z.ZodType };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -50,11 +56,15 @@ export interface RouteRequest<P, Q, B> {
   readonly body: B;
   /** SHA-256 of the body as it came. */
   readonly bodyHash: string;
+  /** The body as it came, where it is of another type than JSON. */
+  readonly other?: { readonly type: string; readonly bytes: Buffer } | undefined;
   readonly principal: Principal;
   /** From `If-Match`; undefined when any turn will do. */
   readonly ifTurn: number | undefined;
   /** From `Idempotency-Key`. */
   readonly key: string | undefined;
+  /** Names a request with a key among those of everybody, to whatever address. */
+  readonly requestId?: string | undefined;
   readonly url: URL;
   readonly header: (name: string) => string | undefined;
 }
@@ -70,6 +80,9 @@ export type Route = RouteDefinition<unknown, unknown, unknown>;
 /** Keeps the types of a request inside the route and forgets them outside. */
 export const route = <P = unknown, Q = unknown, B = unknown>(definition: RouteDefinition<P, Q, B>): Route =>
   definition as unknown as Route;
+
+/** What never changes may be kept for ever. */
+export const IMMUTABLE = { "cache-control": "private, max-age=31536000, immutable" } as const;
 
 /** A run's tag is its turn. */
 export const tagOf = (turn: number): Readonly<Record<string, string>> => ({ etag: `"${turn}"` });

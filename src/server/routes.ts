@@ -5,11 +5,14 @@ import { aboutRoutes } from "./routes/about.ts";
 import { compareRoutes } from "./routes/compare.ts";
 import { forkRoutes } from "./routes/fork.ts";
 import { historyRoutes } from "./routes/history.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
 import { packRoutes } from "./routes/packs.ts";
 import { peopleRoutes } from "./routes/people.ts";
 import { runRoutes } from "./routes/runs.ts";
+import { sessionRoutes } from "./routes/session.ts";
 import { stepRoutes } from "./routes/steps.ts";
 import { streamRoutes } from "./routes/streams.ts";
+import { tokenRoutes } from "./routes/tokens.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 
 export function allRoutes(): readonly Route[] {
@@ -23,6 +26,9 @@ export function allRoutes(): readonly Route[] {
     ...streamRoutes,
     ...packRoutes,
     ...webhookRoutes,
+    ...tokenRoutes,
+    ...sessionRoutes,
+    ...metricsRoutes,
   ];
   return [...routes, ...aboutRoutes(routes)];
 }

@@ -5,8 +5,13 @@ import type { Engine } from "../engine/engine.ts";
 import type { Clock, Store } from "../engine/ports.ts";
 import type { RunSettings } from "../host/run-settings.ts";
 import type { RunWorlds } from "../host/run-worlds.ts";
+import type { MetricRegistry } from "../telemetry/metric-registry.ts";
 import type { Feed } from "./feed.ts";
+import type { Sessions } from "./sessions.ts";
 import type { SideFile } from "./side-file.ts";
+import type { StreamLog } from "./stream-log.ts";
+import type { Tickets } from "./tickets.ts";
+import type { TokenFile } from "./tokens.ts";
 import type { WebhookBook } from "./webhook/webhook-book.ts";
 import type { WebhookSender } from "./webhook/webhook-sender.ts";
 
@@ -22,6 +27,14 @@ export interface ServerParts {
   readonly side: SideFile;
   readonly webhooks: WebhookBook;
   readonly sender: WebhookSender;
+  /** Where every turn has its place in the order of all. */
+  readonly stream: StreamLog;
+  readonly tokens: TokenFile;
+  readonly tickets: Tickets;
+  readonly sessions: Sessions;
+  /** Throws what keeps the store from committing. */
+  readonly probe: () => Promise<void>;
+  readonly metrics: MetricRegistry;
   readonly log: Logger;
   readonly version: string;
   readonly isStopping: () => boolean;

@@ -7,19 +7,27 @@ import type { AddressInfo, Socket } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Logger } from "pino";
 import { Engine } from "../engine/engine.ts";
-import { type Clock, Fault, type Store } from "../engine/ports.ts";
+import { type Clock, Fault, type SharedRuns, type Store } from "../engine/ports.ts";
 import type { RunSettings } from "../host/run-settings.ts";
 import type { RunWorlds } from "../host/run-worlds.ts";
+import { telemetryEnv } from "../host/telemetry-settings.ts";
+import { type Telemetry, telemetryFromEnv } from "../telemetry/telemetry.ts";
 import { createApp } from "./app.ts";
 import { Feed, type FeedLimits } from "./feed.ts";
+import { ForeignTurns } from "./foreign-turns.ts";
 import { Gate, RateLimit } from "./gate.ts";
+import type { Mount, MountWork } from "./mount.ts";
 import { allMounts } from "./mounts.ts";
 import { Problem, problemBody } from "./problem.ts";
 import { recoverAll, watchTimers } from "./recovery.ts";
 import { allRoutes } from "./routes.ts";
 import type { Principal } from "./scope.ts";
 import type { ServerParts } from "./server-parts.ts";
+import { Sessions } from "./sessions.ts";
 import type { SideFile } from "./side-file.ts";
+import { StreamLog } from "./stream-log.ts";
+import { Tickets } from "./tickets.ts";
+import type { TokenFile } from "./tokens.ts";
 import { WebhookBook } from "./webhook/webhook-book.ts";
 import { type Post, WebhookSender } from "./webhook/webhook-sender.ts";
 
@@ -35,20 +43,41 @@ export interface ServerOptions {
   readonly port: number;
   /** Names by which it may be asked for. */
   readonly hosts?: readonly string[];
+  /** Where others find it, when that is not where it listens. */
+  readonly publicUrl?: string;
   readonly tokenNeeded: boolean;
   readonly principalOf: (token: string) => Principal | undefined;
+  /** Made and revoked over HTTP as well. */
+  readonly tokens: TokenFile;
   readonly rate?: { readonly perSecond: number; readonly burst: number };
   readonly feedLimits?: FeedLimits;
   readonly bodyTimeoutMs?: number;
+  readonly headersTimeoutMs?: number;
+  readonly connectionsMax?: number;
   /** Sends to the addresses of webhooks. */
   readonly post: Post;
   readonly webhookPausesMs?: readonly number[];
+  /** Agents speak A2A 0.3 as well. */
+  readonly a2aCompat?: boolean;
+  /** Takes inputs and performs nothing: workers of the same store do. */
+  readonly idle?: boolean;
+  /** Where the built page is, if not beside the server. */
+  readonly webFolder?: string;
 }
 
 /** For everybody who speaks HTTP to us, however slowly. */
 const HEADERS_MS = 15_000;
 const BODY_MS = 30_000;
-const RATE = { perSecond: 200, burst: 1_000 };
+const RATE = { perSecond: 1_000, burst: 5_000 };
+
+/** Every follower holds one; beyond it connections are closed before anything of them is read. */
+const CONNECTIONS_MAX = 2_000;
+
+/** Where the store is shared: runs that this server has at most of those that nobody drives. */
+const RUNS_MAX = 256;
+
+/** How long the answer to whether the store can commit is good for: asking costs a write. */
+const PROBED_MS = 1_000;
 
 /** How long requests under way may take to end when the server stops. */
 const LAST_REQUESTS_MS = 5_000;
@@ -58,53 +87,75 @@ export class PackloopServer {
   readonly #feed: Feed;
   readonly #webhooks: WebhookBook;
   readonly #sender: WebhookSender;
+  readonly #telemetry: Telemetry;
   readonly #engine: Engine;
+  /** Where the store is shared. */
+  readonly #others: ForeignTurns | undefined;
   readonly #http: HttpServer;
   readonly #answering = new Set<ServerResponse>();
+  readonly #stream: StreamLog;
+  readonly #tickets: Tickets;
+  readonly #sessions: Sessions;
+  readonly #mounts: readonly Mount[];
+  #opened: readonly MountWork[] = [];
   readonly #stop = new AbortController();
   #watching: Promise<void> = Promise.resolve();
   readonly #broken = Promise.withResolvers<unknown>();
   #stopping = false;
+  #probed: { readonly at: number; readonly done: Promise<void> } | undefined;
 
   constructor(options: ServerOptions) {
     const { store, worlds, clock } = options;
     this.#options = options;
     this.#feed = new Feed(options.feedLimits);
+    this.#stream = new StreamLog(options.side, () => this.#feed.placed());
+    this.#tickets = new Tickets(() => clock.now());
+    this.#sessions = new Sessions({ now: () => clock.now(), principalOf: options.principalOf });
     this.#webhooks = new WebhookBook(options.side);
     this.#sender = new WebhookSender({
       ...{ book: this.#webhooks, store, clock, log: options.log, post: options.post },
       ...(options.webhookPausesMs !== undefined && { pausesMs: options.webhookPausesMs }),
     });
+    const env = telemetryEnv(options.settings.telemetry, process.env);
+    this.#telemetry = telemetryFromEnv(worlds.redaction, env);
     this.#engine = new Engine({
       store,
       clock,
       redaction: worlds.redaction,
+      observer: this.#telemetry,
       closing: worlds,
+      idle: options.idle === true,
+      takes: RUNS_MAX,
       portsOf: (id) => worlds.portsOf(store, id),
-      peopleOf: (id, run) => worlds.peopleOf(store, id, run),
-      onTurn: (id, _row, run) => {
+      ...(options.idle !== true && { peopleOf: (id, run) => worlds.peopleOf(store, id, run) }),
+      onTurn: (id, row, run) => {
         if (run.final !== null) worlds.forget(id);
-        this.#feed.turn(id);
-        this.#sender.turn(id);
+        this.#feed.turn(id, row);
+        this.#others?.own(id, row.turn);
+        this.#moved(id, row.turn);
       },
       onDelta: (delta) => this.#feed.delta(delta),
       onFailed: (run, error) => this.#failed(run, error),
     });
+    this.#others = store.shared && this.#foreignTurns(store.shared);
     const bodyTimeoutMs = options.bodyTimeoutMs ?? BODY_MS;
+    const { tokenNeeded, post, a2aCompat = false, webhookPausesMs: pausesMs, webFolder, publicUrl } = options;
+    this.#mounts = allMounts({ tokenNeeded, a2aCompat, post, pausesMs, webFolder, publicUrl });
     const app = createApp(this.#parts(), {
-      ...{ routes: allRoutes(), mounts: allMounts(), gate: this.#gate(), bodyTimeoutMs },
+      ...{ routes: allRoutes(), mounts: this.#mounts, gate: this.#gate(), bodyTimeoutMs },
     });
     this.#http = createAdaptorServer({
       fetch: app.fetch,
       createServer,
       serverOptions: {
-        headersTimeout: HEADERS_MS,
+        headersTimeout: options.headersTimeoutMs ?? HEADERS_MS,
         // A little later than ours, which answers with a problem.
-        requestTimeout: HEADERS_MS + bodyTimeoutMs,
-        connectionsCheckingInterval: 5_000,
+        requestTimeout: (options.headersTimeoutMs ?? HEADERS_MS) + bodyTimeoutMs,
+        connectionsCheckingInterval: Math.min(5_000, options.headersTimeoutMs ?? HEADERS_MS),
         maxHeaderSize: 16_384,
       },
     }) as HttpServer;
+    this.#http.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
     this.#http.on("clientError", refuseRaw);
     this.#http.on("request", (_request, response) => {
       this.#answering.add(response);
@@ -114,21 +165,60 @@ export class PackloopServer {
 
   /** Resolves with where it listens. What was left is taken up meanwhile: requests are answered at once. */
   async start(): Promise<{ readonly host: string; readonly port: number }> {
-    const { host, port } = this.#options;
+    const { host, port, store } = this.#options;
+    await this.#stream.makeUp(store);
     this.#http.listen(port, host);
     await once(this.#http, "listening").catch((error: unknown) => {
       const { code = "" } = error as NodeJS.ErrnoException;
       const message = `cannot listen on \`${host}\` port ${port} (${code || "unknown reason"})`;
       throw new Fault("cannot-listen", message, { retry: "never", cause: error });
     });
-    this.#sender.start();
-    this.#watching = this.#watch().catch((error: unknown) => this.#failed("", error));
+    this.#begin();
     const address = this.#http.address() as AddressInfo;
     return { host: address.address, port: address.port };
   }
 
+  /** The same without an address, for a protocol that has its own way in. */
+  async startUnheard(): Promise<ServerParts> {
+    await this.#stream.makeUp(this.#options.store);
+    this.#begin();
+    return this.#parts();
+  }
+
+  #begin(): void {
+    this.#sender.start();
+    this.#opened = this.#mounts.flatMap(({ open }) => (open === undefined ? [] : [open(this.#parts())]));
+    this.#watching = this.#watch().catch((error: unknown) => this.#failed("", error));
+  }
+
+  /** A turn is committed, by whom ever. */
+  #moved(run: string, turn: number): void {
+    if (this.#others === undefined) this.#stream.add(run, turn);
+    else this.#stream.reach(run, turn);
+    this.#sender.turn(run);
+    for (const opened of this.#opened) opened.turn(run);
+  }
+
+  #foreignTurns(shared: SharedRuns): ForeignTurns {
+    const { clock, log } = this.#options;
+    return new ForeignTurns({
+      ...{ shared, clock, followed: () => this.#feed.followed },
+      moved: (run, turn) => {
+        this.#engine.heard(run);
+        this.#moved(run, turn);
+        this.#feed.look(run);
+      },
+      failed: (error) => log.warn({ err: error }, "the store could not be looked at"),
+    });
+  }
+
   async #watch(): Promise<void> {
-    const { store, clock, log } = this.#options;
+    const { store, clock, log, idle } = this.#options;
+    if (this.#others !== undefined) {
+      // What was left is taken up as by any worker.
+      if (idle !== true) await this.#engine.drive();
+      return this.#others.watch(this.#stop.signal);
+    }
     const recovery = { engine: this.#engine, store, clock, log };
     const runs = await recoverAll(recovery);
     log.info({ runs }, "taken up");
@@ -153,7 +243,9 @@ export class PackloopServer {
     this.#http.closeAllConnections();
     await this.#watching;
     await this.#sender.stop();
+    for (const opened of this.#opened) await opened[Symbol.asyncDispose]();
     await this.#engine[Symbol.asyncDispose]();
+    this.#stream.flush();
     this.#options.side[Symbol.dispose]();
   }
 
@@ -165,19 +257,46 @@ export class PackloopServer {
   }
 
   #parts(): ServerParts {
-    const { store, worlds, clock, settings, side, log, version } = this.#options;
+    const { store, worlds, clock, settings, side, log, version, tokens } = this.#options;
     const isStopping = () => this.#stopping;
-    const shared = { engine: this.#engine, feed: this.#feed, webhooks: this.#webhooks, sender: this.#sender };
+    const probe = () => this.#probe();
+    const told = { feed: this.#feed, stream: this.#stream, webhooks: this.#webhooks, sender: this.#sender };
+    const { metrics } = this.#telemetry;
+    const entry = { tokens, tickets: this.#tickets, sessions: this.#sessions };
+    const shared = { engine: this.#engine, ...told, ...entry, metrics, probe };
     return { ...shared, store, worlds, clock, settings, side, log, version, isStopping };
   }
 
+  /** Commits nothing to the store and a row beside it: the one tells of its queue, the other of its disk. */
+  #probe(): Promise<void> {
+    const { store, side, clock } = this.#options;
+    const at = clock.now();
+    if (this.#probed !== undefined && at - this.#probed.at < PROBED_MS) return this.#probed.done;
+    const look = async () => {
+      await store.remove([]);
+      try {
+        side.probe(at);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        const message = `the disk of the store takes nothing: ${why}`;
+        throw new Fault("store-unavailable", message, { retry: "later", cause: error });
+      }
+    };
+    this.#probed = { at, done: look() };
+    return this.#probed.done;
+  }
+
   #gate(): Gate {
-    const { hosts = [], tokenNeeded, principalOf, rate = RATE, clock } = this.#options;
+    const { hosts = [], tokenNeeded, principalOf, rate = RATE, clock, publicUrl } = this.#options;
+    const known = publicUrl === undefined ? undefined : new URL(publicUrl);
     const limit = new RateLimit({ ...rate, now: () => clock.now() });
     return new Gate({
-      hosts: hosts.map((name) => name.toLowerCase()),
+      hosts: [...hosts, ...(known === undefined ? [] : [known.hostname])].map((name) => name.toLowerCase()),
+      publicOrigin: known?.origin,
       tokenNeeded,
       principalOf,
+      ticketOwner: (ticket) => this.#tickets.take(ticket),
+      sessionOf: (cookies) => this.#sessions.find(cookies),
       rate: limit,
     });
   }
@@ -185,7 +304,8 @@ export class PackloopServer {
   /** One run stands still; the others go on. A store that cannot be written serves nobody. */
   #failed(run: string, error: unknown): void {
     this.#options.log.error({ run, err: error }, "a run cannot go on");
-    if (error instanceof Fault && error.code === "store-unavailable") this.#broken.resolve(error);
+    const isAway = this.#others !== undefined && error instanceof Fault && error.retry === "later";
+    if (error instanceof Fault && error.code === "store-unavailable" && !isAway) this.#broken.resolve(error);
   }
 }
 
@@ -199,9 +319,11 @@ function refuseRaw(error: NodeJS.ErrnoException, socket: Socket): void {
   const isLarge = error.code === "HPE_HEADER_OVERFLOW";
   const problem = isLate
     ? new Problem("request-timeout", "the request took too long to arrive")
-    : new Problem("bad-request", isLarge ? "the headers are too large" : "this is not HTTP");
+    : isLarge
+      ? new Problem("headers-too-large", "the headers are too large")
+      : new Problem("bad-request", "this is not HTTP");
   const body = JSON.stringify(problemBody(problem, "/"));
-  const status = isLarge ? 431 : problem.status;
+  const { status } = problem;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
     "content-type: application/problem+json; charset=utf-8",

@@ -1,6 +1,6 @@
 // What the server keeps for itself, in a small database beside the store: registered packs, replies to
-// requests with a key, webhooks and how far each has been told. Nothing about runs: those are in their
-// journals, and a side file that is lost costs no turn.
+// requests with a key, names of removed runs, webhooks and how far each has been told. Nothing about runs:
+// those are in their journals, and a side file that is lost costs no turn.
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { JsonObject } from "../base/json.ts";
@@ -16,6 +16,8 @@ CREATE TABLE IF NOT EXISTS reply (
   body TEXT NOT NULL, at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS reply_at ON reply (at);
+CREATE TABLE IF NOT EXISTS removed (run TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS probe (one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL) STRICT;
 `;
 
 export interface KeptPack {
@@ -38,7 +40,10 @@ export interface KeptReply {
 
 export class SideFile implements Disposable {
   readonly db: DatabaseSync;
+  /** The same file, where a commit need not survive a loss of power. */
+  readonly loose: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #quick = new Map<string, StatementSync>();
 
   /** `:memory:` keeps nothing beyond the process. */
   constructor(path: string) {
@@ -46,6 +51,8 @@ export class SideFile implements Disposable {
       this.db = new DatabaseSync(path, { timeout: 5_000 });
       this.db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
       this.db.exec(SCHEMA);
+      this.loose = path === ":memory:" ? this.db : new DatabaseSync(path, { timeout: 5_000 });
+      if (this.loose !== this.db) this.loose.exec("PRAGMA synchronous = NORMAL");
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const message = `the server's own file \`${path}\` cannot be used: ${why} (no run is in it; move it away)`;
@@ -55,11 +62,11 @@ export class SideFile implements Disposable {
 
   /** Prepared once. */
   sql(text: string): StatementSync {
-    const known = this.#statements.get(text);
-    if (known !== undefined) return known;
-    const made = this.db.prepare(text);
-    this.#statements.set(text, made);
-    return made;
+    return prepared(this.#statements, this.db, text);
+  }
+
+  quick(text: string): StatementSync {
+    return prepared(this.#quick, this.loose, text);
   }
 
   putPack({ digest, id, version, file, source, at }: KeptPack): void {
@@ -70,6 +77,11 @@ export class SideFile implements Disposable {
 
   pack(digest: string): KeptPack | undefined {
     return this.sql("SELECT * FROM pack WHERE digest = ?").get(digest) as KeptPack | undefined;
+  }
+
+  newestPack(id: string): KeptPack | undefined {
+    const row = this.sql("SELECT * FROM pack WHERE id = ? ORDER BY at DESC, digest DESC LIMIT 1").get(id);
+    return row as KeptPack | undefined;
   }
 
   /** The newest first; those registered before the one given. */
@@ -101,7 +113,28 @@ export class SideFile implements Disposable {
     this.sql("DELETE FROM reply WHERE at < ?").run(before);
   }
 
+  /** Who follows a run that is gone is told so, and not that it never was. */
+  noteRemoved(runs: readonly string[], at: number): void {
+    for (const run of runs) this.sql("INSERT OR REPLACE INTO removed VALUES (?, ?)").run(run, at);
+  }
+
+  wasRemoved(run: string): boolean {
+    return this.sql("SELECT 1 FROM removed WHERE run = ?").get(run) !== undefined;
+  }
+
+  /** Throws when this disk takes nothing. */
+  probe(at: number): void {
+    this.sql("INSERT OR REPLACE INTO probe VALUES (1, ?)").run(at);
+  }
+
   [Symbol.dispose](): void {
+    if (this.loose !== this.db) this.loose.close();
     this.db.close();
   }
+}
+
+function prepared(known: Map<string, StatementSync>, db: DatabaseSync, text: string): StatementSync {
+  const made = known.get(text) ?? db.prepare(text);
+  known.set(text, made);
+  return made;
 }

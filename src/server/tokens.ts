@@ -26,6 +26,8 @@ export interface KeptToken {
 
 const KIND = "packloop.tokens/1";
 
+export const TOKEN_NAME = /^[\w.@-]{1,64}$/;
+
 /** 256 bits: nothing to guess, so a fast hash is enough. */
 export function newToken(): string {
   return `plt_${randomBytes(32).toString("base64url")}`;
@@ -109,6 +111,16 @@ export class TokenFile {
   get size(): number {
     this.#refresh();
     return this.#byHash.size;
+  }
+
+  list(): readonly KeptToken[] {
+    this.#refresh();
+    return [...this.#byHash.values()];
+  }
+
+  replace(tokens: readonly KeptToken[]): void {
+    writeTokens(this.#file, tokens);
+    this.#refresh();
   }
 
   /** Compared by its hash, so that the time it takes says nothing about a token. */

@@ -102,6 +102,12 @@ function asking(...asks: readonly Extract<Fact, { type: "asked" }>["ask"][]): Sa
   return { row, after: fold([row]) };
 }
 
+const answered = (step: number): Fact => ({
+  type: "answered",
+  step,
+  outcome: { ok: false, code: "abandoned", message: "" },
+});
+
 export function work(opened: Opened): void {
   const model = { kind: "model", round: 1, nth: 0, tools: true } as const;
   const event = { kind: "event", allow: ["Go"] } as const;
@@ -121,6 +127,40 @@ export function work(opened: Opened): void {
     expect(await opened.store.runnable(700, 10)).toEqual(["works", "timed", "later", "replies"]);
     expect(await opened.store.runnable(700, 2)).toEqual(["works", "timed"]);
     expect(await opened.store.nextDue()).toBe(500);
+  });
+
+  test("runs that ask somebody are found in the order they began to, page by page", async () => {
+    const asked = (step: number): SampleTurn => {
+      const one = asking({ kind: "approval", call: "c", tool: "t", args: {}, sha256: "x" }, model);
+      const row = { ...one.row, at: one.row.at + step };
+      return { row, after: fold([row]) };
+    };
+    await commitAll(opened.store, "late", [asked(30)]);
+    await commitAll(opened.store, "works", [asking(model)]);
+    await commitAll(opened.store, "early", [asked(10)]);
+    await commitAll(opened.store, "same", [asked(10)]);
+    await commitAll(opened.store, "timed", [asking({ kind: "timer", due: 500 })]);
+    const names = async (limit: number, after?: string) => {
+      const page = await opened.store.asking({ limit, ...(after !== undefined && { after }) });
+      return { runs: page.map(({ run }) => run), last: page.at(-1)?.place };
+    };
+    await opened.reopen();
+    expect((await names(9)).runs).toEqual(["early", "same", "late"]);
+    const first = await names(2);
+    expect(first.runs).toEqual(["early", "same"]);
+    expect((await names(9, first.last)).runs).toEqual(["late"]);
+    expect((await names(9, "no place")).runs).toEqual([]);
+    // Still asks; then no more.
+    const before = asked(10);
+    const still: TurnRow = { ...before.row, turn: 2, at: before.row.at + 99, facts: [answered(2)] };
+    const after = fold([still], before.after);
+    await commitAll(opened.store, "early", [{ row: still, after }]);
+    expect((await names(9)).runs).toEqual(["early", "same", "late"]);
+    const over: TurnRow = { ...still, turn: 3, facts: [answered(1)] };
+    await commitAll(opened.store, "early", [{ row: over, after: fold([over], after) }]);
+    await opened.store.remove(["same"]);
+    expect((await names(9)).runs).toEqual(["late"]);
+    for (const run of ["early", "late"]) expect(await opened.store.verify(run)).toEqual([]);
   });
 
   test("a call on hold wants no work, and a closed timer is not due", async () => {

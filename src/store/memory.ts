@@ -15,7 +15,7 @@ import type {
   Store,
   TakenJournal,
 } from "../engine/ports.ts";
-import { digestsOf, recordOf, wantsWork } from "./record.ts";
+import { digestsOf, recordOf, wantsSomebody, wantsWork } from "./record.ts";
 
 /** What outlives the store: give it to the next one to play a restart. */
 export class MemoryDisk {
@@ -30,6 +30,8 @@ interface KeptRun {
   readonly rows: TurnRow[];
   readonly record: RunRecord;
   readonly work: boolean;
+  /** Since when somebody is asked for something without a break. */
+  readonly askedAt: number | undefined;
   /** Programs its journal was written under: its own, and those of the runs it was forked from. */
   readonly digests: ReadonlySet<string>;
 }
@@ -123,6 +125,18 @@ class MemoryStore implements Store {
       .slice(0, limit);
   }
 
+  async asking({ after, limit }: { readonly after?: string; readonly limit: number }) {
+    const [since = 0, number = -1] = (after ?? "").split(" ").map(Number);
+    const asking = [...this.#disk.runs.values()].flatMap(({ record, askedAt }, index) =>
+      askedAt === undefined ? [] : [{ run: record.run, at: askedAt, index }],
+    );
+    const behind = asking.filter(
+      ({ at, index }) => after === undefined || at > since || (at === since && index > number),
+    );
+    const oldest = behind.toSorted((a, b) => a.at - b.at || a.index - b.index);
+    return oldest.slice(0, limit).map(({ run, at, index }) => ({ run, place: `${at} ${index}` }));
+  }
+
   async names({ prefix, limit }: { prefix: string; limit: number }) {
     const fitting = [...this.#disk.runs.keys()].filter((run) => run.startsWith(prefix));
     return fitting.reverse().slice(0, limit);
@@ -188,6 +202,7 @@ class MemoryStore implements Store {
       rows: before.rows,
       record: copyOf(recordOf(run, create, after)),
       work: wantsWork(after),
+      askedAt: wantsSomebody(after) ? (this.#disk.runs.get(run)?.askedAt ?? row.at) : undefined,
       digests: new Set([...before.digests, create.digest]),
     });
   }

@@ -1,7 +1,7 @@
 // The line about a run that every store keeps beside its journal. It says nothing the journal does not.
 
 import type { Ask, TurnRow } from "../core/facts.ts";
-import { type OpenAsk, type Run, statusOf } from "../core/run.ts";
+import { isPerformed, type OpenAsk, type Run, statusOf } from "../core/run.ts";
 import type { RunCreation, RunRecord } from "../engine/ports.ts";
 
 /** The part of a record that turns change. */
@@ -51,6 +51,18 @@ export function wantsWork({ open }: Run): boolean {
   for (const step in open) {
     const { ask, hold } = open[step] as OpenAsk;
     if (hold === null && WORK.has(ask.kind)) return true;
+  }
+  return false;
+}
+
+/** Whether somebody outside is asked for something: an event, a message, a decision, an answer. */
+export function wantsSomebody({ open, final }: Run): boolean {
+  if (final !== null) return false;
+  for (const step in open) {
+    const one = open[step] as OpenAsk;
+    const { kind } = one.ask;
+    if (kind === "event" || kind === "message" || kind === "approval") return true;
+    if ((kind === "tool" || kind === "agent") && one.hold !== null && !isPerformed(one)) return true;
   }
   return false;
 }

@@ -25,6 +25,7 @@ describe("trace and ls", () => {
         changed: [],
         used: used(1, 0, 0),
         at: expect.stringMatching(/Z$/),
+        children: [],
       },
       {
         turn: 4,
@@ -39,6 +40,7 @@ describe("trace and ls", () => {
         changed: ["note"],
         used: used(2, 1, 2),
         at: expect.stringMatching(/Z$/),
+        children: [],
       },
     ]);
     const lines = folder.cli(["trace", "@", "--format", "jsonl"]).stdout.trimEnd().split("\n");

@@ -180,7 +180,7 @@ describe("what cannot be is refused with one line, and no run is made", () => {
     [["RUN@0"], 5, "has no turn 0"],
     [["r_none@1"], 5, "run `r_none` does not exist"],
     [["RUN@x"], 2, "is not a run (expected RUN or RUN@TURN)"],
-    [["RUN"], 2, "the run is completed"],
+    [["RUN"], 6, "the run is completed"],
     [["RUN@3", "--event", "Nope"], 2, "event `Nope` is not allowed here (allowed: Again, Ready)"],
     [["RUN@3", "--set", "log=x"], 2, "--set expects artifact.NAME=VALUE, got `log`"],
     [["RUN@3", "--set", "artifact.report=x"], 2, "the text given is not JSON"],

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { hasTerminal, onTerminal } from "./on-terminal.ts";
 import { folderWith, packloop } from "./run-cli.ts";
 
-const NAMES = ["worker", "codegen", "explore", "remediate", "research", "draft", "etl"];
+const NAMES = ["worker", "codegen", "explore", "remediate", "research", "draft", "audit", "etl"];
 
 interface Made {
   readonly template: string;

@@ -79,7 +79,7 @@ class Watched {
       const about = { id: "r_01j8", program: this.program, run: this.run, before, since: START };
       this.view.begin(about);
     }
-    this.view.turn(row, this.run);
+    this.view.turn("r_01j8", row, this.run);
     return this;
   }
 
@@ -287,7 +287,7 @@ describe("whatever happens, the screen stays in order", () => {
 test("plain lines say the same, one per visit", () => {
   const log = new VisitLog();
   const watched = finished({ columns: 80 });
-  const lines = watched.rows.flatMap(({ row, run }) => log.turn(row, run).map(plainLine));
+  const lines = watched.rows.flatMap(({ row, run }) => log.turn(row, run).map((news) => plainLine(news)));
   expect([...lines, usageLine(watched.run)]).toEqual([
     "  ✓ plan             1    PlanReady          0 calls   4.1 s",
     "  ✓ implement        1    Again              1 call    31.0 s",

@@ -43,10 +43,12 @@ describe("exit codes and the summary", () => {
         cost_usd: 0.01,
         wall_ms: expect.any(Number),
       },
+      used_by_agents: null,
       limits: { max_total_visits: 10, max_tool_calls: 5, max_wall_time_sec: 600 },
       turns: 5,
       forked_from: null,
       parent: null,
+      children: [],
       started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });

@@ -47,7 +47,7 @@ describe("calls that must not be repeated", () => {
   );
 
   scenario(
-    "S46: a call in doubt is not sent, and a retry leaves it noted",
+    "S46: a call in doubt is not sent, and one that is retried has not left yet",
     pack,
     `
     start                            entered work#1 · asks model
@@ -56,7 +56,8 @@ describe("calls that must not be repeated", () => {
     doubt 2                          in_doubt
     sent 2                           ignored: no call is to be sent there
     retry 2                          retried
-    sent 2                           ignored: no call is to be sent there
+    look 2                           open
+    sent 2                           sent
     look 2                           open · sent
   `,
   );
@@ -156,10 +157,10 @@ describe("deferred calls", () => {
     sent 2                           sent
     defer 2 until 10 s looks         deferred · wakes 2 at 10 s
     after 9 s, wake 2                resumed
-    look 2                           open · sent · looks
+    look 2                           open · looks
     defer 2 until 20 s               deferred · wakes 2 at 20 s
     after 10 s, wake 2               resumed
-    look 2                           open · sent
+    look 2                           open
   `,
   );
 

@@ -209,6 +209,8 @@ export class Play {
         return { type: words[0], at, step: Number(words[1]), by: "alice" };
       case "cancel":
         return { type: "cancel", at, by: "alice", reason: "" };
+      case "fail":
+        return { type: "fail", at, by: "shell", code: words[1] ?? "", message: words.slice(2).join(" ") };
       case "answer":
         return {
           type: "answer",

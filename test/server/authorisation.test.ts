@@ -1,6 +1,7 @@
 // Who may do what: every route with every scope, with none, and with a token nobody made.
 
 import { describe, expect, test } from "vitest";
+import { allMounts } from "../../src/server/mounts.ts";
 import { allRoutes } from "../../src/server/routes.ts";
 import { SCOPES } from "../../src/server/scope.ts";
 import { bearer, nowhere, principalOf } from "./callers.ts";
@@ -8,6 +9,14 @@ import { ends, start } from "./sample-pack.ts";
 import { served } from "./served.ts";
 
 const routes = allRoutes();
+/** Whatever protocol it is of. */
+const mounted = allMounts({
+  tokenNeeded: true,
+  a2aCompat: true,
+  post: async () => ({ kind: "refused", why: "nobody is told here" }),
+}).flatMap(({ paths }) => paths);
+// Where a protocol lets in any token, what is asked for has its own scope; one-run.test.ts says which.
+const places = [...routes, ...mounted.filter(({ scope }) => scope !== null)];
 
 /** The table of the design: a route that is missing here, or has another scope, is a surprise. */
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -17,6 +26,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   cancelRun: "runs:write",
   removeRun: "runs:write",
   getTrace: "runs:read",
+  getTurns: "runs:read",
   getFacts: "runs:read",
   getArtifacts: "runs:read",
   getArtifact: "runs:read",
@@ -31,7 +41,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   decideApproval: "approvals:decide",
   getInbox: "runs:read",
   followRun: "runs:read",
-  followRuns: "runs:read",
+  followAll: "runs:read",
   registerPack: "packs:write",
   listPacks: "runs:read",
   getPack: "runs:read",
@@ -41,9 +51,19 @@ const EXPECTED: Readonly<Record<string, string>> = {
   removeWebhook: "admin",
   listDeliveries: "admin",
   redeliver: "admin",
+  rotateSecret: "admin",
+  enableWebhook: "admin",
+  makeToken: "admin",
+  listTokens: "admin",
+  removeToken: "admin",
+  makeTicket: "runs:read",
+  metrics: "runs:read",
   healthz: "open",
   readyz: "open",
   getOpenApi: "open",
+  getSession: "open",
+  beginSession: "open",
+  endSession: "open",
 };
 
 test("every route has the scope of the table", () => {
@@ -53,19 +73,20 @@ test("every route has the scope of the table", () => {
 describe("with a token needed", () => {
   const denied = (status: number) => status === 401 || status === 403;
 
-  test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  test.each(places.map((place) => [`${place.method} ${place.path}`, place] as const))(
     "%s",
     async (_, route) => {
       const server = await served({ tokenNeeded: true, principalOf });
       const ask = async (headers: Readonly<Record<string, string>>) => {
-        // A stream that is let in would not end by itself.
+        // A stream that is let in would not end by itself; what a protocol says of a request is its own.
         const gone = new AbortController();
         const response = await fetch(`${server.url}${nowhere(route)}`, {
           method: route.method.toUpperCase(),
           headers,
           signal: gone.signal,
         });
-        const code = response.ok ? "" : ((await response.json()) as { code: string }).code;
+        const isProblem = response.headers.get("content-type")?.includes("problem+json") === true;
+        const code = isProblem ? ((await response.json()) as { code: string }).code : "";
         gone.abort();
         return { status: response.status, code };
       };
@@ -75,7 +96,7 @@ describe("with a token needed", () => {
       expect((await ask({ authorization: "Bearer nobody-made-this" })).status).toBe(401);
       for (const scope of SCOPES) {
         const { status, code } = await ask(bearer(scope));
-        const may = route.scope === null || scope === route.scope || scope === "admin";
+        const may = [null, "any", scope].includes(route.scope) || scope === "admin";
         expect([scope, denied(status)]).toEqual([scope, !may]);
         if (!may) expect([status, code]).toEqual([403, "scope-missing"]);
       }

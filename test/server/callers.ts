@@ -16,5 +16,5 @@ export const bearer = (scope: Scope): Readonly<Record<string, string>> => ({
 });
 
 /** A path of the route that leads to nothing, so that no scope can do harm with it. */
-export const nowhere = ({ path }: Route): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === "step" ? "1" : "none"));
+export const nowhere = ({ path }: Pick<Route, "path">): string =>
+  path.replaceAll(/\{(\w+)\*?\}/g, (_, name: string) => (name === "step" ? "1" : "none"));

@@ -107,6 +107,51 @@ describe("commands", () => {
     await server.stop("SIGTERM");
   });
 
+  test("fork, rm and gc are the server's, import says why it is not", async () => {
+    using folder = await folderWithServer();
+    const { run, turns } = summaryIn(await folder.cli(...start, "--json"));
+    const edits = ["--set", "artifact.note=mine", "--var", "task=that", "--answer", "3={}"];
+    const plan = await folder.cli("fork", `${run}@1`, "--dry-run", "--json");
+    expect(plan.code).toBe(0);
+    const done = JSON.stringify({ text: "by hand", artifacts: { note: "forked" }, event: "Done" });
+    const forked = await folder.cli("fork", `${run}@1`, "--answer", `1=${done}`, "--follow", "--json");
+    const fork = summaryIn(forked);
+    expect([forked.code, fork.status, fork.forked_from]).toEqual([0, "completed", { run, turn: 1 }]);
+    expect(fork.output?.artifacts).toEqual({ note: "forked" });
+    const wrong = await folder.cli("fork", run, ...edits);
+    expect(wrong.code).toBeGreaterThan(0);
+    expect((await folder.cli("fork", run, "--config", "packloop.yaml")).code).toBe(2);
+    const early = await folder.cli("rm", run, "--yes");
+    expect([early.code, early.stderr]).toEqual([6, expect.stringContaining("has not ended")]);
+    expect((await folder.cli("rm", fork.run, "--yes")).stdout).toBe(`removed ${fork.run}\n`);
+    expect((await folder.cli("show", fork.run)).code).toBe(5);
+    await folder.cli("cancel", run);
+    const exported = await folder.cli("export", run, "--out", "run.jsonl");
+    expect(exported.code).toBe(0);
+    const imported = await folder.cli("import", "run.jsonl");
+    expect(imported.code).toBe(6);
+    expect(imported.stderr).toContain(`held by the server at ${folder.server.url}`);
+    const gone = await folder.cli("gc", "--keep", "0d", "--yes", "--json");
+    expect(JSON.parse(gone.stdout)).toMatchObject({ removed: [run], freed_bytes: 0 });
+    expect(gone.stderr).toContain("space is given back");
+    expect(turns).toBeGreaterThan(1);
+    await folder.server.stop("SIGTERM");
+  });
+
+  test("a token is taken from the environment where one is needed", async () => {
+    using folder = folderWith(files);
+    const made = packloop(["token", "create", "me", "--scope", "runs:write,runs:read"], { cwd: folder.path });
+    const server = await serveProcess(folder.path, "--require-token");
+    const without = packloop([...start, "--json"], { cwd: folder.path });
+    expect([without.code, without.stderr]).toEqual([4, expect.stringContaining("asks for a token")]);
+    const env = { PACKLOOP_TOKEN: made.stdout.trim() };
+    const ran = packloop([...start, "--json"], { cwd: folder.path, env });
+    expect(ran.code).toBe(10);
+    const { run } = summaryIn(ran);
+    expect(packloop(["send", run, "Yes"], { cwd: folder.path, env }).code).toBe(4);
+    await server.stop("SIGTERM");
+  });
+
   test("a server that was killed is not asked any more", async () => {
     using folder = await folderWithServer();
     const { run } = summaryIn(await folder.cli(...start, "--json"));

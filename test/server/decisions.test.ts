@@ -32,7 +32,10 @@ describe("a gated call", () => {
       server.post(`/api/runs/${run}/approvals/${step}`, { decision: "approve", sha256, by: "al" });
     expect((await decide()).status).toBe(200);
     await server.until(run, ({ state }) => state === "gate");
-    expect((await decide()).body).toMatchObject({ ignored: "the step is decided already" });
+    expect((await decide()).body).toMatchObject({
+      ignored: true,
+      ignored_because: "the step is decided already",
+    });
     expect(await toolSteps(server, run)).toHaveLength(1);
     const { body } = await server.get(`/api/runs/${run}/steps/${step}`);
     expect(body["answer"]).toMatchObject({ by: "al", outcome: { value: "approved" } });
@@ -66,12 +69,23 @@ describe("a gated call", () => {
     expect(await toolSteps(server, run)).toEqual([]);
   });
 
+  test("that is responded to is not run either, and the model hears the response", async () => {
+    const { server, run, step } = await gated();
+    const path = `/api/runs/${run}/approvals/${step}`;
+    expect((await server.post(path, { decision: "respond" })).status).toBe(400);
+    expect((await server.post(path, { decision: "respond", value: "it is dark" })).status).toBe(200);
+    await server.until(run, ({ state }) => state === "gate");
+    expect(await toolSteps(server, run)).toEqual([]);
+    const { body } = await server.get(`/api/runs/${run}/steps/${step}`);
+    expect(body["answer"]).toMatchObject({ outcome: { ok: false, message: "it is dark" } });
+  });
+
   test("takes no answer, and a step that was never asked is refused", async () => {
     const { server, run, step } = await gated();
     const answer = await server.post(`/api/runs/${run}/answers/${step}`, { result: 1 });
     expect([answer.status, answer.body["code"]]).toEqual([409, "pending-tool-mismatch"]);
     const never = await server.post(`/api/runs/${run}/answers/99`, { result: 1 });
-    expect([never.status, never.body["code"]]).toEqual([409, "step-mismatch"]);
+    expect([never.status, never.body["code"]]).toEqual([404, "unknown-step"]);
     expect((await server.post(`/api/runs/${run}/answers/0`, { result: 1 })).status).toBe(400);
   });
 });
@@ -100,7 +114,8 @@ describe("a call whose end is unknown", () => {
     const summary = await server.until(run, ({ state }) => state === "gate");
     expect(summary.used.tool_calls).toBe(1);
     const late = await server.post(`/api/runs/${run}/answers/${step}`, { result: 2 });
-    expect([late.status, late.body["ignored"]]).toEqual([200, "the step is answered already"]);
+    expect([late.status, late.body["ignored"]]).toEqual([200, true]);
+    expect(late.body["ignored_because"]).toBe("the step is answered already");
   });
 
   test("is made again on request", async () => {

@@ -45,7 +45,7 @@ export function openStream(url: string, path: string, after?: number): Socket {
   return socket;
 }
 
-function eventsIn(text: string): Pick<Taken, "status" | "events"> {
+export function eventsIn(text: string): Pick<Taken, "status" | "events"> {
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const status = Number(/^HTTP\/1\.\d (\d{3})/.exec(head)?.[1] ?? 0);
   // What stands behind the last empty line was cut off.

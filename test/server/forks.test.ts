@@ -12,9 +12,7 @@ test("a fork goes on from a turn with its edits, and its origin stays as it was"
   const run = await waiting(server);
   const before = (await server.get(`/api/runs/${run}/facts`)).body;
   const made = await server.post(`/api/runs/${run}/fork`, {
-    event: "Yes",
-    artifacts: { note: "other" },
-    variables: { task: "that" },
+    edits: [{ event: "Yes" }, { artifact: "note", value: "other" }, { variable: "task", value: "that" }],
   });
   expect(made.status).toBe(201);
   const fork = made.body as unknown as Summary;
@@ -40,8 +38,10 @@ test("a fork takes an answer in place of a call, and another pack", async () => 
   const run = await completed(server);
   const answered = await server.post(`/api/runs/${run}/fork`, {
     turn: 1,
-    answers: [{ step: 1, value: { text: "mine", event: "Done" } }],
-    pack: pack.replace("version: 1.0.0", "version: 1.1.0"),
+    edits: [
+      { step: 1, value: { text: "mine", event: "Done" } },
+      { pack: pack.replace("version: 1.0.0", "version: 1.1.0") },
+    ],
   });
   const fork = answered.body as unknown as Summary;
   expect(fork).toMatchObject({ state: "end", pack: { version: "1.1.0" } });
@@ -53,15 +53,18 @@ test("forks that cannot be are refused with their codes", async () => {
   const done = await completed(server);
   const cases: readonly (readonly [string, JsonObject, number, string])[] = [
     [run, { turn: 99 }, 404, "unknown-turn"],
-    [run, { event: "Maybe" }, 409, "event-not-allowed"],
-    [run, { artifacts: { nothing: 1 } }, 422, "bad-artifact"],
-    [run, { variables: { task: 3 } }, 422, "bad-variables"],
-    [run, { answers: [{ step: 77, value: 1 }] }, 409, "step-not-open"],
-    [run, { turn: 1, answers: [{ step: 1, value: { txt: 1 } }] }, 422, "bad-arguments"],
-    [run, { pack: "id: x" }, 422, "pack-invalid"],
-    [run, { digest: "none" }, 404, "unknown-pack"],
+    [run, { edits: [{ event: "Maybe" }] }, 409, "event-not-allowed"],
+    [run, { edits: [{ artifact: "nothing", value: 1 }] }, 422, "bad-artifact"],
+    [run, { edits: [{ variable: "task", value: 3 }] }, 422, "variable-invalid"],
+    [run, { edits: [{ step: 77, value: 1 }] }, 409, "step-not-open"],
+    [run, { turn: 1, edits: [{ step: 1, value: { txt: 1 } }] }, 422, "bad-arguments"],
+    [run, { edits: [{ pack: "id: x" }] }, 422, "pack-invalid"],
+    [run, { edits: [{ digest: "none" }] }, 404, "unknown-pack"],
     [done, {}, 409, "run-finished"],
     [run, { turn: 0 }, 400, "bad-request"],
+    [run, { event: "Yes" }, 400, "bad-request"],
+    [run, { edits: [{ artifact: "note", valeu: 1 }] }, 400, "bad-request"],
+    [run, { edits: { event: "Yes" } }, 400, "bad-request"],
   ];
   for (const [origin, body, status, code] of cases) {
     const answer = await server.post(`/api/runs/${origin}/fork`, body);
@@ -73,7 +76,8 @@ test("forks that cannot be are refused with their codes", async () => {
 test("the same key makes one fork", async () => {
   const server = await served();
   const run = await waiting(server);
-  const fork = () => server.post(`/api/runs/${run}/fork`, { event: "Yes" }, { "idempotency-key": "f" });
+  const fork = () =>
+    server.post(`/api/runs/${run}/fork`, { edits: [{ event: "Yes" }] }, { "idempotency-key": "f" });
   const [first, again] = [await fork(), await fork()];
   expect(again.body["run"]).toBe(first.body["run"]);
   expect((await server.get("/api/runs")).body["items"]).toHaveLength(2);

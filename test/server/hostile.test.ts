@@ -3,7 +3,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { asks, ends, start } from "./sample-pack.ts";
+import { allRoutes } from "../../src/server/routes.ts";
+import { ends, start } from "./sample-pack.ts";
 import { type Served, served } from "./served.ts";
 import { waiting } from "./started-run.ts";
 
@@ -162,6 +163,15 @@ describe("addresses", () => {
       "/api/runs/%E0%A4%A",
       "//evil.example/api/runs/x",
       `/${"a".repeat(5_000)}`,
+      "/api//runs",
+      "//api/runs",
+      "/api/runs/x//turns",
+      "/api/runs/%2e%2e/%2e%2e/healthz",
+      "/api/runs/x%2f..%2f..%2fpacks",
+      "/api/runs/%ff",
+      "/API/RUNS",
+      "/api/runs;x=1",
+      "/healthz/",
     ];
     for (const path of paths) {
       const text = await raw(server, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -233,35 +243,124 @@ describe("connections", () => {
   });
 });
 
+describe("slowly", () => {
+  test("who sends the head byte by byte is told that it took too long, and others are answered", async () => {
+    const server = await served({ headersTimeoutMs: 200 });
+    const { hostname, port, host } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    let text = "";
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("utf8");
+    });
+    socket.write(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\nX-Slow: `);
+    await isFine(server);
+    await once(socket, "close");
+    expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*request-timeout/);
+    await isFine(server);
+  });
+
+  test("connections beyond the limit are closed, and there is room again when others leave", async () => {
+    const server = await served({ connectionsMax: 2 });
+    const { hostname, port } = new URL(server.url);
+    const open = async () => {
+      const socket = connect(Number(port), hostname);
+      await once(socket, "connect");
+      return socket;
+    };
+    const [one, two] = [await open(), await open()];
+    const third = connect(Number(port), hostname);
+    third.on("error", () => undefined);
+    await once(third, "close");
+    one.destroy();
+    two.destroy();
+    let answer: Response | undefined;
+    for (let tries = 0; tries < 100 && answer === undefined; tries++)
+      answer = await fetch(`${server.url}/healthz`).catch(() => undefined);
+    expect(answer?.status).toBe(200);
+  });
+});
+
+/** The same numbers on every machine. */
+function dice(seed: number): (most: number) => number {
+  let state = seed;
+  return (most) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * most);
+  };
+}
+
+const VALUES: readonly unknown[] = [
+  ...[
+    null,
+    0,
+    -1,
+    1e308,
+    2 ** 53,
+    "",
+    "x",
+    [],
+    {},
+    [[]],
+    { a: 1 },
+    true,
+    "\u0000",
+    "__proto__",
+    "💥",
+    "\ud800",
+  ],
+  ...[["x"], { pack: "x" }, "../../etc/passwd", "%00", "a".repeat(3_000), { constructor: { prototype: 1 } }],
+];
+const TYPES = [
+  "application/json",
+  "text/plain",
+  "application/cloudevents+json",
+  "application/x-www-form-urlencoded",
+  "",
+  "application/json; charset=utf-16",
+];
+
 test("random requests to every route never break the server", async () => {
   const server = await served();
   const run = await waiting(server);
-  const values = [null, 0, -1, 1e308, "", "x", [], {}, [[]], { a: 1 }, true, "\u0000", "__proto__", "💥"];
-  const names = [
-    "name",
-    "text",
-    "pack",
-    "digest",
-    "variables",
-    "decision",
-    "result",
-    "turn",
-    "answers",
-    "source",
-  ];
-  const paths = ["", "/events", "/messages", "/answers/1", "/approvals/1", "/cancel", "/fork", "/replay"];
-  const seen = new Set<number>();
-  for (const path of paths.slice(1).filter((one) => one !== "/cancel")) {
-    for (const value of values) {
-      for (const name of names) {
-        const { status } = await server.post(`/api/runs/${run}${path}`, { [name]: value });
-        seen.add(status);
-      }
+  const roll = dice(20_261_115);
+  const one = <T>(list: readonly T[]): T => list[roll(list.length)] as T;
+  const fields = new Map(
+    allRoutes().map((route) => [
+      route,
+      Object.keys((route.body as { shape?: object } | undefined)?.shape ?? {}),
+    ]),
+  );
+  const seen = new Set<string>();
+  for (let round = 0; round < 40; round++) {
+    for (const route of allRoutes()) {
+      const isKept = route.name === "cancelRun" || route.streams === true;
+      const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+        name === "id" && !isKept && roll(2) === 0
+          ? run
+          : encodeURIComponent(String(one(VALUES)).toWellFormed().slice(0, 600) || "x"),
+      );
+      const names = [...(fields.get(route) ?? []), "odd"];
+      const body = Object.fromEntries(Array.from({ length: roll(4) }, () => [one(names), one(VALUES)]));
+      const query =
+        roll(3) === 0 ? `?${one(["limit", "cursor", "at", "after", "status", "x"])}=${roll(9) - 4}` : "";
+      const gone = new AbortController();
+      const response = await fetch(`${server.url}${path}${query}`, {
+        method: route.method.toUpperCase(),
+        signal: gone.signal,
+        headers: {
+          "content-type": roll(4) === 0 ? one(TYPES) : "application/json",
+          ...(roll(5) === 0 && { "idempotency-key": `k${roll(3)}` }),
+          ...(roll(5) === 0 && { "if-match": one(['"1"', "*", "x", '"99999999999999999999"']) }),
+          ...(roll(5) === 0 && { "last-event-id": one(["0", "-1", "x", "9".repeat(30)]) }),
+          ...(roll(9) === 0 && { "ce-specversion": one(["1.0", "0.3"]) }),
+        },
+        ...(route.method !== "get" && roll(5) > 0 && { body: JSON.stringify(body) }),
+      });
+      gone.abort();
+      if (response.status >= 500) seen.add(`${route.method} ${path} ${response.status}`);
     }
   }
-  for (const value of values)
-    for (const name of names)
-      seen.add((await server.post("/api/runs", { [name]: value, script: asks })).status);
-  expect([...seen].filter((status) => status >= 500)).toEqual([]);
+  expect([...seen]).toEqual([]);
   expect((await server.post("/api/runs", start(ends))).status).toBe(201);
-});
+  expect((await server.get(`/api/runs/${run}`)).status).toBe(200);
+}, 120_000);

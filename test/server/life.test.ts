@@ -2,10 +2,14 @@
 
 import { once } from "node:events";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
+import { Fault } from "../../src/engine/ports.ts";
+import { SideFile } from "../../src/server/side-file.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { ends, pack, start } from "./sample-pack.ts";
-import { served } from "./served.ts";
+import { served, temporaryFolder } from "./served.ts";
 import { startedRun, waiting } from "./started-run.ts";
 
 /** A model that takes its time with every answer. */
@@ -88,4 +92,33 @@ test("it says that it lives and that it can be used", async () => {
   const server = await served();
   expect((await server.get("/healthz")).body).toEqual({ status: "ok", version: "0.0.0" });
   expect((await server.get("/readyz")).body).toEqual({ status: "ok", version: "0.0.0" });
+});
+
+test("it is not ready when the store cannot commit, and says why", async () => {
+  const folder = temporaryFolder();
+  const real = await openSqliteStore(join(folder, "runs.db"));
+  const broken = new Proxy(real, {
+    get(store, name) {
+      if (name === "remove")
+        return async () => {
+          throw new Fault("store-unavailable", "the disk is full", { retry: "never" });
+        };
+      const value: unknown = Reflect.get(store, name, store);
+      return typeof value === "function" ? (value.bind(store) as unknown) : value;
+    },
+  });
+  const server = await served({ folder, store: broken });
+  const { status, body } = await server.get("/readyz");
+  expect([status, body["code"], body["detail"]]).toEqual([503, "store-unavailable", "the disk is full"]);
+  expect((await server.get("/healthz")).status).toBe(200);
+});
+
+test("it is not ready when the disk takes nothing", async () => {
+  const folder = temporaryFolder();
+  const side = new SideFile(join(folder, "side"));
+  const server = await served({ folder, side });
+  side.db.exec("PRAGMA query_only = ON");
+  const { status, body } = await server.get("/readyz");
+  expect([status, body["code"]]).toEqual([503, "store-unavailable"]);
+  side.db.exec("PRAGMA query_only = OFF");
 });

@@ -31,7 +31,7 @@ test("1,000 runs in flight with 200 followers: every follower gets every turn on
     runs.push(...(await Promise.all(some)));
   }
   const followed = runs.slice(-FOLLOWERS);
-  const streaming = followed.map((run) => readEvents(server.url, `/api/runs/${run}/events`));
+  const streaming = followed.map((run) => readEvents(server.url, `/api/runs/${run}/stream`));
   const inFlight = await server.get("/api/runs?status=running&limit=200&text=r_");
   expect(inFlight.body["next_cursor"]).not.toBeNull();
   gate.resolve();

@@ -2,6 +2,7 @@
 
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
 import { allRoutes } from "../../src/server/routes.ts";
 import { document, served } from "./served.ts";
 
@@ -28,9 +29,22 @@ test("the linter would find one", async () => {
 
 test("it is OpenAPI 3.1 and served as it is", async () => {
   const server = await served();
-  const { body } = await server.get("/api/openapi.json");
+  const { body } = await server.get("/openapi.json");
   expect(body["openapi"]).toBe("3.1.0");
   expect(body).toEqual(document);
+});
+
+test("as OpenAPI 3.2 it says what the events of a stream are", async () => {
+  const server = await served();
+  const { body } = await server.get("/openapi.json?version=3.2");
+  expect(body["openapi"]).toBe("3.2.0");
+  const paths = body["paths"] as Record<string, { get: { responses: JsonObject } }>;
+  for (const path of ["/api/runs/{id}/stream", "/api/stream"])
+    expect(paths[path]?.get.responses["200"]).toMatchObject({
+      content: { "text/event-stream": { itemSchema: { properties: { event: { type: "string" } } } } },
+    });
+  expect(await lint(JSON.stringify(body))).toEqual([]);
+  expect((await server.get("/openapi.json?version=4")).status).toBe(400);
 });
 
 test("it names every route once, with its scope, and refers to nothing outside itself", () => {

@@ -1,5 +1,6 @@
 // Runs over HTTP: started, listed, looked at, talked to, ended.
 
+import { CloudEvent } from "cloudevents";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { Summary } from "../../src/core/summary.ts";
@@ -34,8 +35,8 @@ describe("starting", () => {
     const server = await served();
     const cases: readonly (readonly [JsonObject, number, string])[] = [
       [start(ends, { pack: "id: x" }), 422, "pack-invalid"],
-      [start(ends, { variables: {} }), 422, "bad-variables"],
-      [start(ends, { budgets: { max_total_visits: 99 } }), 422, "bad-limit"],
+      [start(ends, { variables: {} }), 422, "variable-invalid"],
+      [start(ends, { budgets: { max_total_visits: 99 } }), 422, "budget-not-tighter"],
       [start(ends, { agent: "nobody" }), 422, "unknown-agent"],
       [start(ends, { prompt: "nothing" }), 422, "unknown-prompt"],
       [start({ states: { work: [{ txt: "x" }] } }), 422, "script-invalid"],
@@ -107,9 +108,11 @@ describe("keys", () => {
     await server.until(run, ({ status }) => status === "waiting");
     const before = await server.get(`/api/runs/${run}`);
     expect((await server.post(`/api/runs/${run}/events`, { name: "No" }, key)).body).toEqual(first.body);
-    const dedupe = await server.post(`/api/runs/${run}/events`, { name: "No", dedupe_key: "e1" });
-    expect(dedupe.body).toMatchObject({ ignored: "this event was taken already" });
     expect((await server.get(`/api/runs/${run}`)).body).toEqual(before.body);
+    const send = () => server.post(`/api/runs/${run}/events`, { name: "No", dedupe_key: "d1" });
+    expect((await send()).body).not.toHaveProperty("ignored");
+    const again = { ignored: true, ignored_because: "this event was taken already" };
+    expect((await send()).body).toMatchObject(again);
   });
 
   test("a message with a key is said once", async () => {
@@ -118,7 +121,7 @@ describe("keys", () => {
     const say = () => server.post(`/api/runs/${run}/messages`, { text: "hello", dedupe_key: "m1" });
     expect((await say()).body).not.toHaveProperty("ignored");
     await server.until(run, ({ status }) => status === "waiting");
-    expect((await say()).body).toMatchObject({ ignored: "this message was taken already" });
+    expect((await say()).body).toMatchObject({ ignored_because: "this message was taken already" });
   });
 
   test("a key is 1 to 255 printable characters", async () => {
@@ -179,7 +182,8 @@ describe("people", () => {
     const cancel = await server.post(`/api/runs/${run}/cancel`, { reason: "enough", by: "bob" });
     expect(cancel.body).toMatchObject({ status: "cancelled", reason: { message: "enough" } });
     const again = await server.call("POST", `/api/runs/${run}/cancel`);
-    expect([again.status, again.body["ignored"]]).toEqual([200, "the run is cancelled"]);
+    expect([again.status, again.body["ignored"]]).toEqual([200, true]);
+    expect(again.body["ignored_because"]).toBe("the run is cancelled");
     expect((await server.post(`/api/runs/${run}/events`, { name: "Yes" })).body["code"]).toBe("run-finished");
     expect((await server.post(`/api/runs/${run}/messages`, { text: "x" })).body["code"]).toBe("run-finished");
   });
@@ -258,14 +262,44 @@ describe("looking", () => {
     expect(narrow.map((row) => row["artifacts"])).toEqual([{}, { note: "one" }, { note: "two" }]);
   });
 
-  test("facts come by turns, and steps by asks", async () => {
+  test("turns come in pages, and a page that is full never changes", async () => {
     const server = await served();
     const run = await waiting(server);
-    const facts = (await server.get(`/api/runs/${run}/facts?from=2&to=3`)).body;
-    expect((facts["items"] as JsonObject[]).map((turn) => turn["turn"])).toEqual([2, 3]);
-    const first = (await server.get(`/api/runs/${run}/facts?limit=1`)).body;
-    const second = await server.get(`/api/runs/${run}/facts?limit=1&cursor=${String(first["next_cursor"])}`);
+    const turns = await server.get(`/api/runs/${run}/turns?from=2&to=3`);
+    expect((turns.body["items"] as JsonObject[]).map((turn) => turn["turn"])).toEqual([2, 3]);
+    expect(turns.headers.get("cache-control")).toContain("immutable");
+    const first = (await server.get(`/api/runs/${run}/turns?limit=1`)).body;
+    const second = await server.get(`/api/runs/${run}/turns?limit=1&cursor=${String(first["next_cursor"])}`);
     expect(second.body["items"]).toMatchObject([{ turn: 2 }]);
+    const all = await server.get(`/api/runs/${run}/turns`);
+    expect(all.headers.get("cache-control")).toBe("no-store");
+    expect(all.body["next_cursor"]).toBeNull();
+    const tag = all.headers.get("etag") ?? "";
+    for (const known of [tag, `W/${tag}`, `"x", ${tag}`, "*"])
+      expect((await server.get(`/api/runs/${run}/turns`, { "if-none-match": known })).status).toBe(304);
+    expect((await server.get(`/api/runs/${run}/turns`, { "if-none-match": '"999"' })).status).toBe(200);
+  });
+
+  test("facts come one by one, or as a batch of CloudEvents", async () => {
+    const server = await served();
+    const run = await waiting(server);
+    const turns = (await server.get(`/api/runs/${run}/turns`)).body["items"] as { facts: JsonObject[] }[];
+    const facts = (await server.get(`/api/runs/${run}/facts`)).body["items"] as { fact: JsonObject }[];
+    expect(facts.map(({ fact }) => fact)).toEqual(turns.flatMap((turn) => turn.facts));
+    const accept = { accept: "application/cloudevents-batch+json" };
+    const batch = await server.get(`/api/runs/${run}/facts`, accept);
+    expect(batch.headers.get("content-type")).toContain(accept.accept);
+    const events = batch.body as unknown as { id: string; type: string }[];
+    for (const event of events) expect(() => new CloudEvent(event, true)).not.toThrow();
+    expect(events[0]).toMatchObject({ id: `${run}/1/1`, type: "workflow.started", source: `/runs/${run}` });
+    const second = await server.get(`/api/runs/${run}/facts?from=3&limit=1`, accept);
+    expect(second.body).toEqual(events.filter(({ id }) => id.startsWith(`${run}/3/`)));
+    expect(second.headers.get("link")).toContain('rel="next"');
+  });
+
+  test("steps come by asks", async () => {
+    const server = await served();
+    const run = await waiting(server);
     const steps = (await server.get(`/api/runs/${run}/steps`)).body["items"] as JsonObject[];
     expect(steps.map(({ kind, status, tool }) => [kind, status, tool])).toEqual([
       ["model", "answered", null],
@@ -291,13 +325,14 @@ describe("looking", () => {
     const gets = [
       "",
       "/trace",
+      "/turns",
       "/facts",
       "/steps",
       "/steps/1",
       "/artifacts",
       "/artifacts/x",
       "/diff/y",
-      "/events",
+      "/stream",
     ];
     for (const path of gets) {
       const answer = await server.get(`/api/runs/r_none${path}`);
@@ -330,5 +365,7 @@ describe("ending", () => {
     const removed = await server.call("DELETE", `/api/runs/${run}`);
     expect(removed.body).toEqual({ removed: [run] });
     expect((await server.get(`/api/runs/${run}`)).status).toBe(404);
+    const gone = await server.get(`/api/runs/${run}/stream?after=2`);
+    expect([gone.status, gone.body["code"]]).toEqual([410, "run-removed"]);
   });
 });

@@ -35,10 +35,10 @@ describe("serve", () => {
     const folder = temporaryFolder();
     const first = await serveProcess(folder);
     const { run } = (await call(first.url, "/api/runs", start(slow))).body as unknown as Summary;
-    await readEvents(first.url, `/api/runs/${run}/events`, { bytes: 2_000 });
+    await readEvents(first.url, `/api/runs/${run}/stream`, { bytes: 2_000 });
     expect(await first.stop("SIGKILL")).toBe("SIGKILL");
     const second = await serveProcess(folder);
-    const { events } = await readEvents(second.url, `/api/runs/${run}/events`);
+    const { events } = await readEvents(second.url, `/api/runs/${run}/stream`);
     expect(events.at(-1)).toMatchObject({ name: "end", data: { status: "completed" } });
     const { body } = await call(second.url, `/api/runs/${run}`);
     expect(body).toMatchObject({ visits: { work: 9, end: 1 }, used: { visits: 10, model_calls: 10 } });

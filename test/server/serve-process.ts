@@ -14,10 +14,21 @@ export interface ServeProcess {
   text(): string;
   /** Its exit code, or the signal that ended it. */
   stop(signal: NodeJS.Signals): Promise<number | string>;
+  /** How it ended by itself. */
+  readonly ended: Promise<number | string>;
 }
 
-export async function serveProcess(folder: string, ...args: readonly string[]): Promise<ServeProcess> {
-  const child = spawn(process.execPath, [bin, "serve", "--port", "0", ...args], { cwd: folder });
+export const serveProcess = (folder: string, ...args: readonly string[]): Promise<ServeProcess> =>
+  serveWith({}, folder, args);
+
+/** With these variables in its environment. */
+export async function serveWith(
+  env: Readonly<Record<string, string>>,
+  folder: string,
+  args: readonly string[] = [],
+): Promise<ServeProcess> {
+  const options = { cwd: folder, env: { ...process.env, ...env } };
+  const child = spawn(process.execPath, [bin, "serve", "--port", "0", ...args], options);
   let text = "";
   let url: string | undefined;
   const heard = Promise.withResolvers<void>();
@@ -40,6 +51,7 @@ export async function serveProcess(folder: string, ...args: readonly string[]): 
     url,
     pid: child.pid ?? 0,
     text: () => text,
+    ended: exited.then(([code, by]) => code ?? by ?? ""),
     async stop(signal) {
       child.kill(signal);
       const [code, by] = await exited;

@@ -16,7 +16,9 @@ import { RunWorlds } from "../../src/host/run-worlds.ts";
 import { openApiDocument } from "../../src/server/openapi.ts";
 import { allRoutes } from "../../src/server/routes.ts";
 import { PackloopServer, type ServerOptions } from "../../src/server/server.ts";
+import type { ServerParts } from "../../src/server/server-parts.ts";
 import { SideFile } from "../../src/server/side-file.ts";
+import { TokenFile } from "../../src/server/tokens.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 export interface Answer {
@@ -50,7 +52,13 @@ export interface ServeOptions extends Partial<ServerOptions> {
   readonly folder?: string;
 }
 
-export async function served(options: ServeOptions = {}): Promise<Served> {
+interface Made {
+  readonly server: PackloopServer;
+  readonly store: Store;
+  readonly folder: string;
+}
+
+async function made(options: ServeOptions): Promise<Made> {
   const folder = options.folder ?? temporaryFolder();
   const path = join(folder, "runs.db");
   const store = options.store ?? (await openSqliteStore(path));
@@ -64,11 +72,24 @@ export async function served(options: ServeOptions = {}): Promise<Served> {
     port: 0,
     tokenNeeded: false,
     principalOf: () => undefined,
+    tokens: new TokenFile(join(folder, "tokens.json")),
     rate: { perSecond: 100_000, burst: 100_000 },
     post: async () => ({ kind: "refused", why: "tests that send say how" }),
     ...options,
     ...{ store, clock },
   });
+  return { server, store, folder };
+}
+
+/** What routes and protocols work with, without an address. */
+export async function servedParts(options: ServeOptions = {}): Promise<ServerParts> {
+  const { server } = await made(options);
+  onTestFinished(() => server.stop(0));
+  return await server.startUnheard();
+}
+
+export async function served(options: ServeOptions = {}): Promise<Served> {
+  const { server, store, folder } = await made(options);
   const { port } = await server.start();
   const url = `http://127.0.0.1:${port}`;
   let stopped: Promise<void> | undefined;
@@ -114,7 +135,7 @@ async function request(
 async function until(url: string, run: string, wanted: (summary: Summary) => boolean): Promise<Summary> {
   const look = async () =>
     (await request(url, "GET", `/api/runs/${encodeURIComponent(run)}`)).body as unknown as Summary;
-  const stream = await fetch(`${url}/api/runs/${encodeURIComponent(run)}/events`);
+  const stream = await fetch(`${url}/api/runs/${encodeURIComponent(run)}/stream`);
   const first = await look();
   if (wanted(first) || stream.body === null) {
     await stream.body?.cancel();

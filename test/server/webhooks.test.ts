@@ -7,11 +7,13 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { webhookPost } from "../../src/cli/runs/webhook-post.ts";
+import { systemClock } from "../../src/engine/system-clock.ts";
 import { newSecret } from "../../src/server/webhook/signature.ts";
 import type { Post } from "../../src/server/webhook/webhook-sender.ts";
 import { bodyOf, testServer } from "../adapter/test-server.ts";
 import { asks, ends, start } from "./sample-pack.ts";
-import { type Served, type ServeOptions, served } from "./served.ts";
+import { serveProcess } from "./serve-process.ts";
+import { type Served, type ServeOptions, served, temporaryFolder } from "./served.ts";
 import { completed, startedRun, waiting } from "./started-run.ts";
 
 interface Got {
@@ -98,7 +100,8 @@ describe("what is delivered", () => {
     await add(server, hook.url);
     const run = await waiting(server);
     await server.post(`/api/runs/${run}/events`, { name: "Yes", by: "alice" });
-    await hook.until(ended);
+    const isSaved = ({ event }: Got) => event.type === "state.saved";
+    await hook.until((got) => ended(got) && got.filter(isSaved).length === 6);
     for (const { event, text, headers } of hook.got) {
       expect(() => new CloudEvent(event, true)).not.toThrow();
       expect(headers["content-type"]).toBe("application/cloudevents+json; charset=utf-8");
@@ -106,8 +109,11 @@ describe("what is delivered", () => {
       expect(text.length).toBeLessThan(20_000);
     }
     const types = hook.got.map(({ event }) => event).toSorted((a, b) => (seq(a) < seq(b) ? -1 : 1));
-    expect(types.map(({ type }) => type)).toEqual([
+    const saved = types.filter(({ type }) => type === "state.saved");
+    expect(saved).toHaveLength(new Set(types.map(({ data }) => data["turn"])).size);
+    expect(types.filter((one) => !saved.includes(one)).map(({ type }) => type)).toEqual([
       "workflow.started",
+      "prompt.template.rendered",
       "provider.call.started",
       "provider.call.completed",
       "tool.call.started",
@@ -118,11 +124,13 @@ describe("what is delivered", () => {
       "workflow.transitioned",
       "workflow.waiting",
       "workflow.transitioned",
+      "prompt.template.rendered",
       "provider.call.started",
       "provider.call.completed",
       "workflow.completed",
     ]);
     const moved = types.findLast(({ type }) => type === "workflow.transitioned");
+    expect(new Set(types.map(({ id }) => id)).size).toBe(types.length);
     expect(moved).toMatchObject({ subject: "end", data: { run, from: "gate", event: "Yes", by: "alice" } });
     expect(hook.got.map(({ text }) => text).join("")).not.toContain("Goodbye");
   });
@@ -146,7 +154,7 @@ describe("what is delivered", () => {
     const run = await waiting(server);
     const { turns } = (await server.get(`/api/runs/${run}`)).body as { turns: number };
     await add(server, hook.url);
-    const fork = await server.post(`/api/runs/${run}/fork`, { event: "Yes" });
+    const fork = await server.post(`/api/runs/${run}/fork`, { edits: [{ event: "Yes" }] });
     await server.until(String(fork.body["run"]), ({ status }) => status === "completed");
     await hook.until(ended);
     expect(hook.got.every(({ event }) => event.data["run"] === fork.body["run"])).toBe(true);
@@ -309,4 +317,137 @@ describe("where it may lead", () => {
     expect((await server.get("/api/webhooks")).body["items"]).toEqual([]);
     expect(hook.got).toEqual([]);
   });
+});
+
+describe("secrets", () => {
+  test("after a change both sign for a day, then only the new one", async () => {
+    const hook = await receiver(200);
+    let now = Date.now();
+    const clock = { ...systemClock(), now: () => now };
+    const server = await served(withPost(hook, { clock }));
+    const { id, secret: old } = await add(server, hook.url, { types: ["workflow.completed"] });
+    const rotated = await server.post(`/api/webhooks/${id}/rotate`);
+    const { secret: fresh } = rotated.body as { secret: string };
+    expect(fresh).not.toBe(old);
+    await completed(server);
+    await hook.until((got) => got.length === 1);
+    const verify =
+      (secret: string, { text, headers }: Got) =>
+      () =>
+        new Webhook(secret).verify(text, headers as Record<string, string>);
+    const [first] = hook.got as [Got];
+    for (const secret of [old, fresh]) expect(verify(secret, first)).not.toThrow();
+    now += 24 * 3_600_000 + 1;
+    await completed(server);
+    await hook.until((got) => got.length === 2);
+    const [, second] = hook.got as [Got, Got];
+    // The library compares times with the machine's clock; only the signature is of interest here.
+    const signatures = String(second.headers["webhook-signature"]).split(" ");
+    expect(signatures).toHaveLength(1);
+    expect(String(first.headers["webhook-signature"]).split(" ")).toHaveLength(2);
+    const own = { secret: "whsec_c2hvcnQ=" };
+    expect((await server.post(`/api/webhooks/${id}/rotate`, own)).status).toBe(400);
+    expect((await server.post("/api/webhooks/none/rotate")).body["code"]).toBe("unknown-webhook");
+  });
+});
+
+describe("what an answer means", () => {
+  /** The outcomes of deliveries, newest last. */
+  async function outcomes(server: Served, id: string) {
+    const { body } = await server.get(`/api/webhooks/${id}/deliveries`);
+    return (
+      body["items"] as { attempts: number; next_at: string | null; outcome: string | null }[]
+    ).toReversed();
+  }
+
+  test("a redirect is not followed and is a failure like others", async () => {
+    const asked: string[] = [];
+    const place = await testServer(async (request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      await bodyOf(request);
+      response.writeHead(asked.length < 3 ? 307 : 200, { location: "/elsewhere" }).end();
+    });
+    const server = await served({ post: webhookPost([place.place]), webhookPausesMs: [1, 1, 1] });
+    const { id } = await add(server, `${place.url}/hook`, { types: ["workflow.completed"] });
+    await completed(server);
+    let taken = await outcomes(server, id);
+    while (taken[0]?.next_at !== null || taken.length === 0) taken = await outcomes(server, id);
+    expect(asked).toEqual(["POST /hook", "POST /hook", "POST /hook"]);
+    expect(taken).toMatchObject([{ attempts: 3, outcome: "200" }]);
+  });
+
+  test.each([
+    [429, 1],
+    [502, 1],
+    [504, 1],
+    [500, 2],
+  ])("after %i %i of two deliveries were tried: who is busy is left alone", async (status, tried) => {
+    const calls: string[] = [];
+    const post: Post = async ({ headers }) => {
+      calls.push(String(headers["webhook-id"]));
+      return { kind: "answered", status, retryAfterMs: 3_600_000 };
+    };
+    const server = await served({ post });
+    const { id } = await add(server, "https://hooks.example/x", { types: ["workflow.completed"] });
+    const settled = async (count: number) => {
+      let waits = await outcomes(server, id);
+      while (waits.length < count || waits.some(({ next_at: at }) => Date.parse(at ?? "") - Date.now() < 3e6))
+        waits = await outcomes(server, id);
+    };
+    await completed(server);
+    await settled(1);
+    await completed(server);
+    await settled(2);
+    expect(new Set(calls).size).toBe(tried);
+  });
+
+  test("a webhook that is switched off is noted in the inbox until it is told again", async () => {
+    const hook = await receiver(410, 200);
+    const server = await served(withPost(hook));
+    const { id } = await add(server, hook.url, { types: ["workflow.completed"] });
+    await completed(server);
+    const notices = async () => (await server.get("/api/inbox")).body["notices"] as JsonObject[];
+    while ((await notices()).length === 0);
+    expect(await notices()).toEqual([
+      { kind: "webhook_disabled", webhook: id, url: hook.url, why: "it answered 410" },
+    ]);
+    expect((await server.post(`/api/webhooks/${id}/enable`)).body).toMatchObject({ id, off: null });
+    expect(await notices()).toEqual([]);
+    const run = await completed(server);
+    await hook.until((got) => got.length === 1);
+    expect(hook.got[0]?.event.data["run"]).toBe(run);
+  });
+});
+
+test("a server killed with deliveries under way leaves none out", async () => {
+  const folder = temporaryFolder();
+  const hook = await receiver(200);
+  const args = ["--webhook-allow", hook.place];
+  const first = await serveProcess(folder, ...args);
+  const json = (url: string, path: string, body: JsonObject) =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  await json(first.url, "/api/webhooks", { url: hook.url });
+  const runs: string[] = [];
+  for (let n = 0; n < 5; n++)
+    runs.push(
+      String(((await (await json(first.url, "/api/runs", start(ends))).json()) as JsonObject)["run"]),
+    );
+  await hook.until((got) => got.length > 3);
+  await first.stop("SIGKILL");
+  const second = await serveProcess(folder, ...args);
+  const ends_ = (got: readonly Got[]) =>
+    new Set(got.flatMap(({ event }) => (event.type === "workflow.completed" ? [event.data["run"]] : [])));
+  await hook.until((got) => runs.every((run) => ends_(got).has(run)));
+  for (const run of runs) {
+    const response = await fetch(`${second.url}/api/runs/${run}/facts`, {
+      headers: { accept: "application/cloudevents-batch+json" },
+    });
+    const ids = ((await response.json()) as { id: string }[]).map(({ id }) => id);
+    await hook.until((got) => ids.every((id) => got.some(({ event }) => event.id === id)));
+  }
+  expect(await second.stop("SIGTERM")).toBe(0);
 });

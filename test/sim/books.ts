@@ -248,6 +248,7 @@ export class Books {
       case "resumed":
         open.hold = null;
         open.wakes = false;
+        open.sent = false;
         if (fact.what === "resumed" && fact.input !== undefined) open.input = fact.input;
         this.again.set(fact.step, (this.again.get(fact.step) ?? 0) + 1);
     }

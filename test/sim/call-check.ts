@@ -41,6 +41,7 @@ function checkDeferred(
   claim(same(fact.handle, input.handle), "a deferred call loses its handle");
   claim(same(fact.question, input.question), "a deferred call loses its question");
   claim(fact.looks === input.looks, "a deferred call forgets that it only looks");
+  claim(fact.stoppable === input.stoppable, "a deferred call forgets that it can be stopped");
   claim((fact.wakes === true) === (input.until !== undefined), "a deferred call loses its time");
 }
 

@@ -6,8 +6,8 @@ export const callMutants: readonly Mutant[] = [
   {
     name: "a call that may not be repeated leaves unnoted",
     file: "engine/dispatcher.ts",
-    from: "if (sent !== true && !safe) {",
-    to: "if (sent !== true && ask.nth > 1 && !safe) {",
+    from: "if (sent !== true && !isSafe) {",
+    to: "if (sent !== true && ask.nth > 1 && !isSafe) {",
   },
   {
     name: "a fork thinks its calls have left",
@@ -113,27 +113,27 @@ export const callMutants: readonly Mutant[] = [
   },
   {
     name: "a call leaves that was given up before",
-    file: "engine/dispatcher.ts",
-    from: "      if (signal.aborted) return undefined;\n      try {",
-    to: "      try {",
+    file: "engine/attempts.ts",
+    from: "    if (signal.aborted) return undefined;\n    try {",
+    to: "    try {",
   },
   {
     name: "a fault that does not pass is tried again",
-    file: "engine/dispatcher.ts",
+    file: "engine/attempts.ts",
     from: 'if (error.retry === "never" || attempt >= retry.attempts)',
     to: "if (attempt >= retry.attempts)",
   },
   {
     name: "a call whose end is unknown is tried again",
-    file: "engine/dispatcher.ts",
+    file: "engine/attempts.ts",
     from: 'if (error.retry === "unknown" && repeats === "unsafe")',
     to: 'if (error.retry === "unknown" && repeats === "safe")',
   },
   {
     name: "a stopped process takes new work",
     file: "engine/dispatcher.ts",
-    from: "if (this.#stopped || open.hold !== null ||",
-    to: "if (open.hold !== null ||",
+    from: "if (this.#closed || (this.#stopped && !isOwing)) return;",
+    to: "if (this.#closed) return;",
   },
   {
     name: "a stopped process goes on taking up runs",
@@ -186,7 +186,7 @@ export const callMutants: readonly Mutant[] = [
   {
     name: "a run that ended never pays what it owes",
     file: "engine/dispatcher.ts",
-    from: "      await this.#agents.reply(ask.to, ask.outcome);\n      await this.#settle(id, step);\n",
+    from: "      await this.#agents.reply(ask.to, ask.outcome, run);\n      await this.#settle(id, step);\n",
     to: "      await this.#settle(id, step);\n",
   },
 ];

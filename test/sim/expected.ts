@@ -43,6 +43,7 @@ export function expectedReply(books: Books, program: Program, input: Input): str
       return open?.ask.kind === "agent" && open.hold === "deferred" ? "facts" : "ignored";
     }
     case "cancel":
+    case "fail":
       return books.final === null ? "facts" : "ignored";
   }
 }

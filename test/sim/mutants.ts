@@ -224,14 +224,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: "the door keeps what a rival has overtaken",
     file: "engine/door.ts",
-    from: "      this.#hot.delete(id);\n    }\n    throw",
-    to: "    }\n    throw",
+    from: "      this.#hot.delete(id);\n      await this.#refuseTaken",
+    to: "      await this.#refuseTaken",
   },
   {
     name: "the door remembers a turn that was not committed",
     file: "engine/door.ts",
-    from: "      const after = decision.run;\n",
-    to: "      const after = decision.run;\n      this.#keep(id, after);\n",
+    from: "      const began = performance.now();\n",
+    to: "      const began = performance.now();\n      this.#keep(id, after);\n",
   },
   {
     name: "decisions depend on chance",

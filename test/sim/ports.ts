@@ -112,8 +112,8 @@ export class Ports {
       claim(same(context.input, open.input), "a call that goes on has not got its input");
     }
     if (isSafe(programOf(run), tool)) return;
-    claim(books.sent.has(step), "S46: a call leaves that may not be repeated, and nobody knows");
     if (books.lookers.has(step)) return;
+    claim(books.sent.has(step), "S46: a call leaves that may not be repeated, and nobody knows");
     const before = this.#effects.get(key) ?? 0;
     claim(before <= (books.again.get(step) ?? 0), `G4: ${tool} is repeated unasked`);
   }

@@ -172,7 +172,8 @@ export class Process implements Caller {
     const { scheduler, store } = this.#around;
     return new Proxy(store, {
       get: (target, key: keyof Store & string) => {
-        const method = target[key] as (...args: unknown[]) => Promise<unknown>;
+        const method = target[key] as ((...args: unknown[]) => Promise<unknown>) | undefined;
+        if (method === undefined) return undefined;
         return async (...args: unknown[]) => {
           await scheduler.pause(this, `before ${key}`);
           const result = await method.apply(target, args);

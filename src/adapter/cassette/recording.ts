@@ -69,6 +69,7 @@ export function recording(ports: Ports, file: string, { clean, warn }: Recording
         const entry = entryFor("tool", { tool, args }, context);
         return heard(entry, context, () => ports.tools.call(tool, args, context));
       },
+      stop: async (tool, context) => ports.tools.stop?.(tool, context),
     },
   };
 }

@@ -2,7 +2,13 @@
 
 import type { Tool } from "@modelcontextprotocol/client";
 import { isObject, type Json, type JsonObject } from "../../base/json.ts";
-import { type CallContext, Fault, type ToolAnswer } from "../../engine/ports.ts";
+import {
+  type CallContext,
+  type CallPart,
+  Fault,
+  type ToolAnswer,
+  type TraceHeaders,
+} from "../../engine/ports.ts";
 import { type Surroundings, toolError } from "../tool/bound-tool.ts";
 import { type RoundHandle, readHandle, toJson } from "./call-handle.ts";
 import { type CallPlace, limitsOf, performed } from "./call-place.ts";
@@ -60,10 +66,13 @@ async function sent(place: CallPlace, sending: Sending, context: CallContext): P
   if (!looked.ok) return looked.answer;
   const { tool, refused } = looked.value;
   if (refused !== undefined) return refused;
-  const params = paramsOf(place, { ...sending, tool }, context);
+  const part = { name: `tools/call ${tool.name}`, attributes: attributesOf(tool.name) };
   const result = await performed(
     place,
-    server.connection.call(tool, params, limitsOf(place, context)),
+    inTrace(context, part, (trace) => {
+      const params = paramsOf(place, { ...sending, tool, trace }, context);
+      return server.connection.call(tool, params, limitsOf(place, context));
+    }),
     context,
   );
   if (!result.ok) return result.answer;
@@ -73,16 +82,31 @@ async function sent(place: CallPlace, sending: Sending, context: CallContext): P
   return answerOf(result.value, { maxBytes: place.maxBytes, redact: server.redact });
 }
 
+const attributesOf = (tool: string): CallPart["attributes"] => ({
+  "mcp.method.name": "tools/call",
+  "gen_ai.operation.name": "execute_tool",
+  "gen_ai.tool.name": tool,
+});
+
+/** As a part of the call, where somebody watches it. */
+function inTrace<T>(
+  { trace }: CallContext,
+  part: CallPart,
+  request: (headers: TraceHeaders | undefined) => Promise<T>,
+): Promise<T> {
+  return trace === undefined ? request(undefined) : trace.part(part, request);
+}
+
 function paramsOf(
   { server }: CallPlace,
-  { args, handle, tool }: Sending & { readonly tool: Tool },
+  { args, handle, tool, trace }: Sending & { readonly tool: Tool; readonly trace: TraceHeaders | undefined },
   { key, input }: CallContext,
 ): JsonObject {
   const inputResponses =
     handle === undefined || input === undefined ? undefined : responsesOf(handle.asked, input);
   return {
     arguments: args,
-    _meta: { "packloop/key": key },
+    _meta: { "packloop/key": key, ...trace },
     ...(typeof handle?.state === "string" && { requestState: handle.state }),
     ...(inputResponses !== undefined && { inputResponses }),
     ...(runsAsOlderTask(server.definition, server.connection.hasOlderTasks, tool) && {

@@ -73,7 +73,8 @@ function digest(base64: string): JsonObject {
   return { bytes: bytes.length, sha256: hash("sha256", bytes, "hex") };
 }
 
-function bounded(value: Json, maxBytes: number): Json {
+/** A value that is too large as the beginning of its text. */
+export function bounded(value: Json, maxBytes: number): Json {
   const text = JSON.stringify(value);
   const bytes = Buffer.byteLength(text);
   return bytes <= maxBytes ? value : { cut: true, bytes, json: cut(text, maxBytes) };

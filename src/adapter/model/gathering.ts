@@ -3,12 +3,13 @@
 import type {
   LanguageModelV4Content,
   LanguageModelV4FinishReason,
+  LanguageModelV4ResponseMetadata,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { ToolCall } from "../../core/facts.ts";
-import { Fault } from "../../engine/ports.ts";
+import { type CallDetails, Fault } from "../../engine/ports.ts";
 import type { Extra, ExtraPart } from "./extra.ts";
 
 interface Gathered {
@@ -27,6 +28,8 @@ export class Gathering {
   finish: LanguageModelV4FinishReason | undefined;
   usage: LanguageModelV4Usage | undefined;
   warnings: readonly unknown[] = [];
+  /** Who gave the answer, where the provider says it. */
+  source: LanguageModelV4ResponseMetadata | undefined;
   readonly #parts: Gathered[] = [];
   readonly #growing = new Map<string, Gathered>();
   #size = 0;
@@ -51,6 +54,9 @@ export class Gathering {
       case "tool-call":
         this.add(part);
         return "";
+      case "response-metadata":
+        this.source = part;
+        return "";
       case "stream-start":
         this.warnings = part.warnings;
         return "";
@@ -74,6 +80,20 @@ export class Gathering {
       call.text = part.input;
       this.#count(part.input.length);
     }
+  }
+
+  /** For whoever watches. */
+  get details(): CallDetails {
+    const { cacheRead, cacheWrite } = this.usage?.inputTokens ?? {};
+    const { reasoning } = this.usage?.outputTokens ?? {};
+    return {
+      ...(this.finish !== undefined && { finishReason: this.finish.unified }),
+      ...(this.source?.modelId !== undefined && { responseModel: this.source.modelId }),
+      ...(this.source?.id !== undefined && { responseId: this.source.id }),
+      ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+      ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+      ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+    };
   }
 
   get text(): string {

@@ -62,6 +62,9 @@ class Port implements ModelPort {
     const wire = wireCall(request, this.#target);
     const deadline = new Deadline(context.signal, this.#options.timeoutMs ?? TIMEOUT_MS);
     wire.options.abortSignal = deadline.signal;
+    const { trace } = context;
+    if (trace?.headers !== undefined) wire.options.headers = { ...trace.headers };
+    trace?.note({ provider: this.#model.provider, model: this.#model.modelId });
     try {
       deadline.signal.throwIfAborted();
       const streams = this.#options.stream ?? context.delta !== undefined;
@@ -69,6 +72,7 @@ class Port implements ModelPort {
         ? await this.#stream(wire, deadline, context.delta)
         : await this.#generate(wire, deadline);
       this.#report(wire, gathering);
+      trace?.note(gathering.details);
       return this.#reply(request, context, wire, gathering);
     } catch (error) {
       throw this.#fault(error, deadline, context.signal);
@@ -84,6 +88,7 @@ class Port implements ModelPort {
     gathering.finish = result.finishReason;
     gathering.usage = result.usage;
     gathering.warnings = result.warnings;
+    gathering.source = result.response;
     return gathering;
   }
 

@@ -23,7 +23,7 @@ export interface ModelSetting {
 
 export type ProviderName = (typeof PROVIDERS)[number];
 
-const PROVIDERS = ["anthropic", "openai", "google", "ollama", "openai-compatible"] as const;
+export const PROVIDERS = ["anthropic", "openai", "google", "ollama", "openai-compatible"] as const;
 
 /** A text `provider/model`, or a mapping. Undefined when it cannot be used; then a problem says why. */
 export function readModelSetting(

@@ -98,15 +98,23 @@ const KEYS: Readonly<Record<ModelSetting["provider"], readonly string[]>> = {
   "openai-compatible": [],
 };
 
+/** Variables that may hold a provider's key, the first one that is set counts; none when it needs no key. */
+export const keyVariables = ({ provider, apiKeyEnv }: KeyPlace): readonly string[] =>
+  apiKeyEnv === undefined ? KEYS[provider] : [apiKeyEnv];
+
+export type KeyPlace = Pick<ModelSetting, "provider" | "apiKeyEnv">;
+
 function keyOf(
-  { provider, model, apiKeyEnv }: ModelSetting,
+  setting: ModelSetting,
   env: ModelSurroundings["env"],
 ): { readonly apiKey: string | undefined; readonly keyEnv: string | undefined } {
-  const names = apiKeyEnv === undefined ? KEYS[provider] : [apiKeyEnv];
+  const names = keyVariables(setting);
   const name = names.find((one) => (env(one) ?? "") !== "");
   if (name !== undefined) return { apiKey: env(name), keyEnv: name };
   if (names.length === 0) return { apiKey: undefined, keyEnv: undefined };
-  throw new Fault("no_key", `\`${provider}/${model}\` needs a key (set ${names[0]})`, { retry: "never" });
+  throw new Fault("no_key", `\`${setting.provider}/${setting.model}\` needs a key (set ${names[0]})`, {
+    retry: "never",
+  });
 }
 
 function headersOf({ headersEnv = {} }: ModelSetting, env: ModelSurroundings["env"]): Record<string, string> {

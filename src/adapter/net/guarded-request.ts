@@ -37,7 +37,11 @@ export interface GuardedRequest {
   readonly rules: NetRules;
   /** For everything: looking up, connecting, redirects, and reading the body. */
   readonly timeoutMs: number;
+  /** How long the server may send nothing. */
+  readonly idleMs?: number;
   readonly signal: AbortSignal;
+  /** A redirect is the answer and is not followed. */
+  readonly stays?: true;
   /** How names are looked up; the system's way unless given. */
   readonly resolve?: Resolve;
 }
@@ -78,8 +82,8 @@ export async function guardedRequest(request: GuardedRequest): Promise<GuardedRe
         signal,
       );
       if (!found.ok) return found;
-      const response = await send(hop, found.addresses, signal);
-      const location = redirectOf(response);
+      const response = await send(hop, found.addresses, { signal, idleMs: request.idleMs ?? IDLE_MS });
+      const location = request.stays === true ? undefined : redirectOf(response);
       if (location === undefined) return opened(response, hop, signal);
       response.destroy();
       if (redirects === REDIRECTS_MAX) {
@@ -128,7 +132,11 @@ export async function readBody(
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), truncated: size > maxBytes };
 }
 
-function send(hop: Hop, addresses: readonly Address[], signal: AbortSignal): Promise<IncomingMessage> {
+function send(
+  hop: Hop,
+  addresses: readonly Address[],
+  { signal, idleMs }: { readonly signal: AbortSignal; readonly idleMs: number },
+): Promise<IncomingMessage> {
   if (addresses.length === 0) return Promise.reject(new Error("the name has no address"));
   const secure = hop.url.protocol === "https:";
   const host = hostOf(hop.url);
@@ -150,7 +158,7 @@ function send(hop: Hop, addresses: readonly Address[], signal: AbortSignal): Pro
       lookup: answering(addresses),
       signal,
     });
-    request.setTimeout(IDLE_MS, () => request.destroy(idle()));
+    request.setTimeout(idleMs, () => request.destroy(idle(idleMs)));
     request.on("socket", (socket) => {
       socket.once("connect", () => {
         const { remoteAddress = "", remoteFamily } = socket;
@@ -220,8 +228,8 @@ function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-const idle = (): Fault =>
-  new Fault("timeout", `nothing was sent for ${IDLE_MS / 1000} s`, { retry: "unknown" });
+const idle = (idleMs: number): Fault =>
+  new Fault("timeout", `nothing was sent for ${idleMs / 1000} s`, { retry: "unknown" });
 
 const strayed = (to: string): Fault =>
   new Fault("address_refused", `the connection went to \`${to}\`, which was not judged`, { retry: "never" });

@@ -94,8 +94,18 @@ export function hostOf(url: URL): string {
 
 const plainHost = (host: string): string => host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 
-export const portOf = (url: URL): number =>
+const portOf = (url: URL): number =>
   url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+
+/** `host:port` as the lists of exceptions have it. */
+export function placeOf(url: URL): string {
+  const host = hostOf(url);
+  return `${host.includes(":") ? `[${host}]` : host}:${portOf(url)}`;
+}
+
+/** One of the lists names it. */
+export const isNamed = (url: URL, rules: NetRules): boolean =>
+  (rules.allowHosts ?? []).some((pattern) => matches(hostOf(url), pattern)) || isException(url, rules);
 
 const isException = (url: URL, { allowPrivate = [] }: NetRules): boolean =>
   allowPrivate.some((entry) => {

@@ -13,6 +13,8 @@ export interface Script {
 }
 
 export interface Response {
+  /** Only for runs whose task holds this text; of agents, which are asked one thing each. */
+  readonly when?: string;
   readonly text?: string;
   readonly calls?: readonly { readonly tool: string; readonly args?: Json }[];
   readonly artifacts?: JsonObject;
@@ -48,8 +50,8 @@ export interface ScriptProblem {
 
 const SECTIONS = ["states", "prompts", "tools", "events"] as const;
 const KEYS: Readonly<Record<(typeof SECTIONS)[number], readonly string[]>> = {
-  states: ["text", "calls", "artifacts", "event", "context", "delay_ms", "fail", "usage"],
-  prompts: ["text", "calls", "artifacts", "event", "context", "delay_ms", "fail", "usage"],
+  states: ["when", "text", "calls", "artifacts", "event", "context", "delay_ms", "fail", "usage"],
+  prompts: ["when", "text", "calls", "artifacts", "event", "context", "delay_ms", "fail", "usage"],
   tools: ["ok", "error", "delay_ms", "fail"],
   events: ["event", "by", "context", "artifacts"],
 };
@@ -96,7 +98,7 @@ function checkEntry(section: (typeof SECTIONS)[number], entry: JsonObject, at: P
   const wrong = (key: string, type: string) => {
     if (entry[key] !== undefined && typeof entry[key] !== type) say([...at, key], `\`${key}\` is a ${type}`);
   };
-  for (const key of ["text", "event", "context", "error", "by"]) wrong(key, "string");
+  for (const key of ["when", "text", "event", "context", "error", "by"]) wrong(key, "string");
   wrong("delay_ms", "number");
   for (const key of ["fail", "usage", "artifacts"]) {
     if (entry[key] !== undefined && !isObject(entry[key])) say([...at, key], `\`${key}\` is a mapping`);

@@ -5,6 +5,7 @@
 import type { Json } from "../../base/json.ts";
 import type { ModelReply, ToolCall } from "../../core/facts.ts";
 import type { EventInput } from "../../core/input.ts";
+import type { ModelRequest } from "../../core/request.ts";
 import { SET_ARTIFACT, TRANSITION } from "../../core/reserved.ts";
 import type { Run } from "../../core/run.ts";
 import { type CallContext, type Clock, Fault, type ModelPort, type ToolPort } from "../../engine/ports.ts";
@@ -12,9 +13,11 @@ import type { Response, Script, ToolResponse } from "./read-script.ts";
 
 export function scriptedModel(script: Script, clock: Clock): ModelPort {
   return {
-    async call(_request, context) {
-      const list = own(script.states, context.state) ?? own(script.prompts, context.prompt);
-      if (list === undefined) {
+    async call(request, context) {
+      context.trace?.note({ provider: "script", model: "script" });
+      const all = own(script.states, context.state) ?? own(script.prompts, context.prompt);
+      const list = all?.filter(({ when }) => when === undefined || taskOf(request).includes(when));
+      if (list === undefined || list.length === 0) {
         throw new Fault("script_missing", `the script has no answer for state \`${context.state}\``, {
           retry: "never",
         });
@@ -24,6 +27,11 @@ export function scriptedModel(script: Script, clock: Clock): ModelPort {
       return replyOf(response, context.step);
     },
   };
+}
+
+/** A conversation begins with the run's task (S24). */
+function taskOf({ messages: [first] }: ModelRequest): string {
+  return first?.role === "user" ? first.text : "";
 }
 
 /** Tools the script knows; every other name goes to `others`. */
@@ -40,6 +48,9 @@ export function scriptedTools(script: Script, clock: Clock, others: ToolPort): T
       await clock.sleep(response.delay_ms ?? 0, context.signal);
       if (response.error !== undefined) return { ok: false, code: "tool_error", message: response.error };
       return { ok: true, value: response.ok ?? null };
+    },
+    async stop(tool, context) {
+      if (!knows(tool)) await others.stop?.(tool, context);
     },
   };
 }

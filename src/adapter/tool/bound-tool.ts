@@ -16,6 +16,8 @@ export interface BoundTool {
   /** What a model is told about a tool that the pack lists and does not define. */
   readonly definition?: { readonly description: string; readonly parameters: JsonObject };
   readonly call: (args: Json, context: CallContext) => Promise<ToolAnswer>;
+  /** Ends what a call left going elsewhere. */
+  readonly stop?: (context: CallContext) => Promise<void>;
 }
 
 /** What bindings may use of their surroundings. */
@@ -41,7 +43,17 @@ export function toolPort(tools: ToolsByName, others: ToolPort): ToolPort {
   return {
     knows: (name) => tools.get(name) !== undefined || others.knows(name),
     isSafe: (name) => tools.get(name)?.safe ?? others.isSafe(name),
-    call: (name, args, context) => tools.get(name)?.call(args, context) ?? others.call(name, args, context),
+    call(name, args, context) {
+      const tool = tools.get(name);
+      if (tool === undefined) return others.call(name, args, context);
+      context.trace?.note({ tier: tool.tier });
+      return tool.call(args, context);
+    },
+    async stop(name, context) {
+      const tool = tools.get(name);
+      if (tool === undefined) await others.stop?.(name, context);
+      else await tool.stop?.(context);
+    },
   };
 }
 

@@ -6,7 +6,7 @@ import { Command } from "commander";
 import type { Input } from "../../core/input.ts";
 import { refusalText } from "../../core/refusal-text.ts";
 import type { Run } from "../../core/run.ts";
-import type { Engine } from "../../engine/engine.ts";
+import type { Engine, StartRequest } from "../../engine/engine.ts";
 import { newRunId } from "../../engine/run-id.ts";
 import { exits, usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
@@ -20,7 +20,9 @@ import { openStore } from "../runs/open-store.ts";
 import { loadScript, startVariables } from "../runs/read-settings.ts";
 import { refusalError } from "../runs/refusal-error.ts";
 import { refuseEarly } from "../runs/refuse-early.ts";
+import { startPlace } from "../runs/start-place.ts";
 import { adjusted, runConfigFor, type SettingFlags, startTerms } from "../runs/start-terms.ts";
+import { inCallersTrace, openTelemetry, rememberedTelemetry } from "../runs/telemetry.ts";
 
 interface Flags extends Pick<SettingFlags, "config" | "model"> {
   readonly var: readonly string[];
@@ -76,18 +78,21 @@ async function chat(path: string | undefined, flags: Flags): Promise<number> {
     throw usageError("give a pack, or --resume with a run, not both");
   const script = flags.script === undefined ? undefined : loadScript(flags.script);
   const loaded = flags.resume === undefined ? await loadProgram(onePack(path)) : undefined;
-  const variables = loaded === undefined ? {} : startVariables(loaded.program, flags);
-  if (loaded !== undefined) refuseEarly(loaded, { mode: "conversational", variables, prompt: flags.prompt });
+  const place = loaded === undefined ? {} : startPlace(loaded.program, flags);
+  const variables = loaded === undefined ? {} : startVariables(loaded.program, flags, place);
+  if (loaded !== undefined) refuseEarly(loaded, { mode: "conversational", variables, place });
   const worlds = openWorlds({
     store: flags.store,
     script: script?.script,
     adjust: (settings) => adjusted(settings, flags),
   });
+  const config = loaded && runConfigFor(onePack(path), flags);
   const terms =
     loaded &&
+    config &&
     (await startTerms(worlds, {
       program: loaded.program,
-      config: runConfigFor(onePack(path), flags),
+      config,
       script: script?.script,
       flags,
       limits: {},
@@ -97,22 +102,29 @@ async function chat(path: string | undefined, flags: Flags): Promise<number> {
     readOnly: false,
     ...(loaded !== undefined && { create: true }),
   });
+  await using telemetry =
+    flags.resume === undefined
+      ? await openTelemetry(config?.settings.telemetry)
+      : await rememberedTelemetry(store, flags.resume, (settings) => adjusted(settings, flags));
   let show = chatShow({});
+  let id = newRunId(Date.now());
   await using engine = openEngine({
     worlds,
     store,
+    telemetry,
     people: true,
-    onTurn: (_id, row) => show(row),
+    // An agent's run is no part of the conversation.
+    onTurn: (of, row) => (of === id ? show(row) : undefined),
   });
   if (flags.resume !== undefined) {
-    const { id, run } = await loadRun(store, flags.resume);
-    show = chatShow(run.open);
+    const found = await loadRun(store, flags.resume);
+    id = found.id;
+    show = chatShow(found.run.open);
     await engine.resume(id);
     return await talk(engine, id, flags.by);
   }
-  const id = newRunId(Date.now());
   const { program, digest, text } = loaded as NonNullable<typeof loaded>;
-  const started = await engine.start({
+  const request: StartRequest = {
     id,
     program,
     digest,
@@ -123,9 +135,10 @@ async function chat(path: string | undefined, flags: Flags): Promise<number> {
       variables,
       input: flags.input ?? "",
       ...terms?.input,
-      ...(flags.prompt !== undefined && { prompt: flags.prompt }),
+      ...place,
     },
-  });
+  };
+  const started = await inCallersTrace(() => engine.start(request));
   if (started.kind === "refused") throw refusalError(started.refusal);
   note(`${id}  ${program.id} ${program.version}`);
   return await talk(engine, id, flags.by);
@@ -174,7 +187,7 @@ function hint(id: string, code: number): number {
 }
 
 async function say(engine: Engine, id: string, input: Input, run: Run): Promise<Run> {
-  const submitted = await engine.submit(id, input);
+  const submitted = await inCallersTrace(() => engine.submit(id, input));
   if (submitted.kind === "refused") {
     note(refusalText(submitted.refusal));
     return run;

@@ -2,37 +2,59 @@
 
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { Command } from "commander";
+import { isoTime } from "../../base/iso-time.ts";
 import { canonical, type Json } from "../../base/json.ts";
 import type { TurnRow } from "../../core/facts.ts";
-import type { Store } from "../../engine/ports.ts";
+import type { RunRecord, Store } from "../../engine/ports.ts";
+import { systemClock } from "../../engine/system-clock.ts";
 import { turnsOf } from "../../host/stored-runs.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { note, write } from "../output.ts";
 import { reasonOf } from "../read-file.ts";
 import { wholeRun } from "../runs/load-run.ts";
+import { openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
-import { portableSetup, type RunFile, readRunFile, runLines } from "../runs/run-file.ts";
+import { portableSetup, type RunFile, readRunFile, treeLines } from "../runs/run-file.ts";
+import { runPage } from "../runs/run-page.ts";
 
 export function exportCommand(): Command {
   return new Command()
-    .description("Write a run as one JSONL file: its pack, its settings and every turn.")
+    .description("Write a run as one JSONL file: its pack, its settings, every turn, and its agents' runs.")
     .argument("<run>", "run, or a unique prefix of it; @ is the last one")
     .option("--out <file>", "where to write it (standard output)")
+    .option("--html", "as one page that shows the run by itself, without a server")
+    .option("--no-redact", "with --html: also what looks like a secret")
     .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
     .addHelpText(
       "after",
-      "\nExamples:\n  packloop export @ --out run.jsonl\n  packloop export r_01 | gzip > run.jsonl.gz\n\nExit codes: 0 written, 2 bad input, 5 no such run",
+      "\nExamples:\n  packloop export @ --out run.jsonl\n  packloop export r_01 --html --out run.html\n\nExit codes: 0 written, 2 bad input, 5 no such run",
     )
-    .action(async (given: string, flags: { out?: string; store?: string }) => {
+    .action(async (given: string, flags: ExportFlags) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
       const record = await wholeRun(store, given);
-      const lines = runLines(store, record);
+      const lines = flags.html === true ? pageOf(store, record, flags) : treeLines(store, record);
       if (flags.out === undefined) for await (const line of lines) write(line);
       else {
         await writeWhole(flags.out, lines);
         note(`${record.run}: ${record.turn} turns in ${flags.out}`);
       }
     });
+}
+
+interface ExportFlags {
+  readonly out?: string;
+  readonly store?: string;
+  readonly html?: true;
+  readonly redact: boolean;
+}
+
+async function* pageOf(store: Store, record: RunRecord, flags: ExportFlags): AsyncGenerator<string> {
+  await using worlds = openWorlds({ store: flags.store });
+  await worlds.learn(store, record.run);
+  const clean = <T>(value: T): T => (flags.redact ? worlds.redaction.json(value) : value);
+  const { html, redacted } = await runPage(store, record, { clean, at: isoTime(systemClock().now()) });
+  if (redacted.length > 0) note(`secrets were taken out of ${redacted.join(", ")} (see --no-redact)`);
+  yield html;
 }
 
 /** Under another name until it is complete, so that nobody takes half a file for a whole one. */
@@ -66,14 +88,34 @@ export function importCommand(): Command {
     .action(async (file: string, flags: { store?: string; json?: true }) => {
       const read = readRunFile(file === "-" ? "stdin" : file, await bytesOf(file));
       await using store = await openStore({ store: flags.store, readOnly: false, create: true });
-      const before = await sharedTurns(store, read);
-      await take(store, read, before);
-      const { run, turns } = read.header;
-      const taken = Math.max(0, turns - before);
-      if (flags.json === true) write(`${JSON.stringify({ run, turns, taken })}\n`);
-      else write(taken === 0 ? `${run} is here already\n` : `${run}: ${taken} turns taken\n`);
+      // Agents first: a run that is here has those it called. All are looked at before any is taken.
+      const parts: Part[] = [];
+      for (const one of [...read.agents, read]) parts.push({ one, before: await sharedTurns(store, one) });
+      for (const { one, before } of parts) await take(store, one, before);
+      const taken = parts.map(({ one, before }) => ({
+        run: one.header.run,
+        turns: one.header.turns,
+        taken: Math.max(0, one.header.turns - before),
+      }));
+      const own = taken.pop();
+      if (flags.json === true)
+        write(`${JSON.stringify({ ...own, ...(taken.length > 0 && { agents: taken }) })}\n`);
+      else write([own, ...taken].map(takenLine).join(""));
     });
 }
+
+interface Part {
+  readonly one: RunFile;
+  /** Turns of it that are here already. */
+  readonly before: number;
+}
+
+const takenLine = (taken: { readonly run: string; readonly taken: number } | undefined): string =>
+  taken === undefined
+    ? ""
+    : taken.taken === 0
+      ? `${taken.run} is here already\n`
+      : `${taken.run}: ${taken.taken} turns taken\n`;
 
 async function bytesOf(file: string): Promise<Buffer> {
   try {

@@ -16,14 +16,17 @@ import { exits, usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
 import { note, write, writeText } from "../output.ts";
 import { beginShow, type DriveFlags, drive, exitOf, summaryFor, withDriveFlags } from "../runs/drive.ts";
+import { forkOnServer } from "../runs/fork-on-server.ts";
 import { loadRun } from "../runs/load-run.ts";
 import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { jsonOrText, keyValues, loadScript } from "../runs/read-settings.ts";
 import { refusalError } from "../runs/refusal-error.ts";
 import { resultText } from "../runs/result-text.ts";
+import { runningServer } from "../runs/server-client.ts";
 import { showOf } from "../runs/show.ts";
 import { adjusted, type SettingFlags } from "../runs/start-terms.ts";
+import { inCallersTrace, rememberedTelemetry } from "../runs/telemetry.ts";
 
 interface Flags extends DriveFlags, Pick<SettingFlags, "config" | "model"> {
   readonly set: readonly string[];
@@ -76,13 +79,21 @@ async function fork(given: string, flags: Flags): Promise<number> {
     throw usageError("give --dry-run or --follow, not both");
   const script = flags.script === undefined ? undefined : loadScript(flags.script);
   if (flags.dryRun === true) return dryRun(given, flags);
+  const server = await runningServer(flags.store);
+  if (server !== undefined) {
+    await using beside = await openStore({ store: flags.store, readOnly: true });
+    const requested = await requestOf(beside, given, flags);
+    return await forkOnServer(server, { ...requested, flags, script: script?.value, show: showOf(flags) });
+  }
   const store = await openStore({ store: flags.store, readOnly: false });
+  await using telemetry = await rememberedTelemetry(store, given, (settings) => adjusted(settings, flags));
   const show = showOf(flags);
   const follow = flags.follow === true;
   const worlds = openWorlds({ store: flags.store, script: script?.script });
   await using engine = openEngine({
     worlds,
     store,
+    telemetry,
     people: follow,
     idle: !follow,
     ...(follow && { onTurn: show.onTurn }),
@@ -95,7 +106,7 @@ async function fork(given: string, flags: Flags): Promise<number> {
     ...(script !== undefined && { script: script.value }),
   };
   await worlds.learn(store, origin.id);
-  const forked = await engine.fork({ ...request, setup });
+  const forked = await inCallersTrace(() => engine.fork({ ...request, setup }));
   if (forked.kind === "refused") throw refusalError(forked.refusal);
   if (flags.json !== true) note(`${request.id}  forked from ${origin.id}@${origin.turn}`);
   // Awaited here: the engine is closed when this function is left.

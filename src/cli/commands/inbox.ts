@@ -18,15 +18,18 @@ export function inboxCommand(): Command {
     )
     .action(async (flags: { store?: string; json?: true }) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
-      const { items } = await inboxOf(store, noteDamaged);
+      const { items } = await inboxOf(store, noteDamaged, { limit: Number.MAX_SAFE_INTEGER });
       if (flags.json === true) write(`${JSON.stringify(items, null, 2)}\n`);
       else writeText(items.length === 0 ? "nothing waits for a person\n" : items.map(itemText).join("\n"));
     });
 }
 
 function itemText(item: InboxItem): string {
-  const { run, pack, state, kind, since, expires_at: expires } = item;
+  const { run, pack, state, kind, since, expires_at: expires, parents } = item;
   const head = `${run}  ${kind.padEnd(9)} ${pack.id} ${state ?? ""}  since ${since}`;
-  const lines = [head + (expires === null ? "" : `, until ${expires}`), ...waitText(run, item)];
+  const callers = parents.length === 0 ? [] : [`  for ${[...parents, run].join(" → ")}`];
+  // The item's own run is not an agent's that it waits for.
+  const { run: _run, ...wait } = item;
+  const lines = [head + (expires === null ? "" : `, until ${expires}`), ...callers, ...waitText(run, wait)];
   return `${lines.join("\n")}\n`;
 }

@@ -1,6 +1,7 @@
 // `packloop resume`
 
 import { Command } from "commander";
+import type { RunSettings } from "../../host/run-settings.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { beginShow, type DriveFlags, drive, withDriveFlags } from "../runs/drive.ts";
 import { loadRun } from "../runs/load-run.ts";
@@ -12,6 +13,7 @@ import { findRun } from "../runs/run-id.ts";
 import { runningServer, type ServerClient } from "../runs/server-client.ts";
 import { type Show, showOf } from "../runs/show.ts";
 import { adjusted, type SettingFlags } from "../runs/start-terms.ts";
+import { rememberedTelemetry } from "../runs/telemetry.ts";
 
 interface Flags extends DriveFlags, Pick<SettingFlags, "config" | "model"> {
   readonly script?: string;
@@ -45,8 +47,11 @@ async function resume(given: string, flags: Flags): Promise<number> {
   const server = await runningServer(flags.store);
   if (server !== undefined) return resumeOnServer(server, given, { flags, show });
   const store = await openStore({ store: flags.store, readOnly: false });
+  const adjust = (settings: RunSettings) => adjusted(settings, flags);
+  await using telemetry = await rememberedTelemetry(store, given, adjust);
   await using engine = openEngine({
-    worlds: openWorlds({ store: flags.store, script, adjust: (settings) => adjusted(settings, flags) }),
+    telemetry,
+    worlds: openWorlds({ store: flags.store, script, adjust }),
     store,
     people: true,
     onTurn: show.onTurn,

@@ -6,12 +6,13 @@ import type { RunRecord, Store } from "../../engine/ports.ts";
 import { removeRunFiles } from "../../host/run-files.ts";
 import { eachRecord, unlessDamaged } from "../../host/stored-runs.ts";
 import { usageError } from "../exit.ts";
-import { write } from "../output.ts";
+import { note, write } from "../output.ts";
 import { confirm } from "../runs/confirm.ts";
 import { duration } from "../runs/duration.ts";
 import { noteDamaged } from "../runs/load-run.ts";
-import { chosenStore, openStore } from "../runs/open-store.ts";
+import { localStorePath, openStore } from "../runs/open-store.ts";
 import { findRun } from "../runs/run-id.ts";
+import { runningServer, type ServerClient } from "../runs/server-client.ts";
 
 /** Runs removed in one transaction; commits that wait come in between. */
 const REMOVED_AT_ONCE = 100;
@@ -36,7 +37,8 @@ export function rmCommand(): Command {
       "\nExamples:\n  packloop rm @ --yes\n  packloop rm r_01 r_02\n\nExit codes: 0 removed, 2 bad input, 5 no such run, 6 locked",
     )
     .action(async (given: readonly string[], flags: RmFlags) => {
-      await using store = await openStore({ store: flags.store, readOnly: false });
+      const server = await runningServer(flags.store);
+      await using store = await openStore({ store: flags.store, readOnly: server !== undefined });
       const going = new Map<string, Going>();
       for (const one of given) {
         const found = await goingRun(store, one);
@@ -46,7 +48,9 @@ export function rmCommand(): Command {
           going.set(run, await goingRun(store, run));
       }
       await confirm(goingText([...going.values()]), flags.yes === true);
-      await removeAll(store, [...going.keys()], flags.store);
+      const runs = [...going.keys()];
+      if (server === undefined) await removeAll(store, runs, flags.store);
+      else await removeOnServer(server, runs);
       if (flags.json === true) write(`${JSON.stringify({ removed: [...going.keys()] })}\n`);
       else write(`removed ${[...going.keys()].join(", ")}\n`);
     });
@@ -79,7 +83,9 @@ export function gcCommand(): Command {
       "\nExamples:\n  packloop gc --keep 30d --dry-run\n  packloop gc --keep 12h --yes\n\nExit codes: 0 done, 2 bad input, 6 locked",
     )
     .action(async (flags: GcFlags) => {
-      await using store = await openStore({ store: flags.store, readOnly: flags.dryRun === true });
+      const server = await runningServer(flags.store);
+      const readOnly = flags.dryRun === true || server !== undefined;
+      await using store = await openStore({ store: flags.store, readOnly });
       const old = await olderThan(store, Date.now() - flags.keep);
       const runs = old.map(({ run }) => run);
       if (flags.dryRun === true) {
@@ -89,27 +95,49 @@ export function gcCommand(): Command {
         return;
       }
       if (runs.length > 0) await confirm(goingText(old), flags.yes === true);
-      await removeAll(store, runs, flags.store);
-      const freed = await store.collect();
+      const freed = server === undefined ? await collected(store, runs, flags.store) : 0;
+      if (server !== undefined) {
+        await removeOnServer(server, runs);
+        note(`the server at ${server.url} holds the store: space is given back when gc runs without it`);
+      }
       if (flags.json === true)
         write(`${JSON.stringify({ dry_run: false, removed: runs, freed_bytes: freed })}\n`);
       else write(`removed ${counted(runs.length)}, ${freed} bytes given back\n`);
     });
 }
 
+/** A tree of runs goes as one: an agent's run stays as long as the run it worked for, and the other way. */
+async function collected(store: Store, runs: readonly string[], path: string | undefined): Promise<number> {
+  await removeAll(store, runs, path);
+  return store.collect();
+}
+
+/** Those of agents go with the run that called them. */
+async function removeOnServer(server: ServerClient, runs: readonly string[]): Promise<void> {
+  const gone = new Set<string>();
+  for (const run of runs.toSorted((a, b) => a.length - b.length)) {
+    if (gone.has(run)) continue;
+    for (const one of await server.remove(run)) gone.add(one);
+  }
+}
+
 async function olderThan(store: Store, limit: number): Promise<readonly RunRecord[]> {
   const old: RunRecord[] = [];
-  const status = ["completed", "budget_exhausted", "failed", "cancelled"] as const;
-  for await (const record of eachRecord(store, { status }, noteDamaged))
-    if (record.updatedAt < limit) old.push(record);
-  return old;
+  const kept = new Set<string>();
+  const treeOf = ({ run, parent }: RunRecord): string => (parent === null ? run : (run.split("/")[0] ?? run));
+  for await (const record of eachRecord(store, {}, noteDamaged)) {
+    const isOver = record.status !== "running" && record.status !== "waiting";
+    if (isOver && record.updatedAt < limit) old.push(record);
+    else kept.add(treeOf(record));
+  }
+  return old.filter((record) => !kept.has(treeOf(record)));
 }
 
 async function removeAll(store: Store, runs: readonly string[], path: string | undefined): Promise<void> {
   for (let from = 0; from < runs.length; from += REMOVED_AT_ONCE) {
     const going = runs.slice(from, from + REMOVED_AT_ONCE);
     await store.remove(going);
-    await removeRunFiles(chosenStore(path), going);
+    await removeRunFiles(localStorePath(path), going);
   }
 }
 

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { must } from "../../base/assert.ts";
 import type { Limits } from "../../core/facts.ts";
 import { emptyRun } from "../../core/run.ts";
-import type { Engine } from "../../engine/engine.ts";
+import type { Engine, StartRequest } from "../../engine/engine.ts";
 import { newRunId } from "../../engine/run-id.ts";
 import { type ExitError, exits, usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
@@ -19,13 +19,16 @@ import { refusalError } from "../runs/refusal-error.ts";
 import { refuseEarly } from "../runs/refuse-early.ts";
 import { runningServer, type ServerClient } from "../runs/server-client.ts";
 import { showOf } from "../runs/show.ts";
+import { startPlace } from "../runs/start-place.ts";
 import { runConfigFor, type SettingFlags, startTerms } from "../runs/start-terms.ts";
+import { inCallersTrace, openTelemetry } from "../runs/telemetry.ts";
 
 interface Flags extends DriveFlags, SettingFlags {
   readonly var: readonly string[];
   readonly varsFile?: string;
   readonly input?: string;
   readonly prompt?: string;
+  readonly agent?: string;
   readonly script?: string;
   readonly store?: string;
   readonly detach?: true;
@@ -50,6 +53,7 @@ export function runCommand(): Command {
     .option("--vars-file <file>", "variables as YAML or JSON (- for standard input)")
     .option("--input <text>", "the task, given to the first state and to every fresh conversation")
     .option("--prompt <name>", "which prompt of a pack without a workflow")
+    .option("--agent <name>", "run one agent of the pack: its part of the workflow, or its prompt")
     .option("--script <file>", "answers of a scripted model and tools")
     .option("--model <name>", "the model, like anthropic/claude-sonnet-5")
     .option("--config <file>", "settings, in place of packloop.yaml beside the pack")
@@ -85,25 +89,28 @@ async function run(path: string, flags: Flags): Promise<number> {
   const loaded = await loadProgram(path);
   const script = flags.script === undefined ? undefined : loadScript(flags.script);
   const config = runConfigFor(path, flags);
-  const variables = startVariables(loaded.program, flags);
+  const place = startPlace(loaded.program, flags);
+  const variables = startVariables(loaded.program, flags, place);
   if (flags.idempotencyKey === "")
     throw usageError("the idempotency key is empty (leave it out, or name one)");
-  refuseEarly(loaded, { mode: "autonomous", variables, limits: limitsOf(flags), prompt: flags.prompt });
+  refuseEarly(loaded, { mode: "autonomous", variables, limits: limitsOf(flags), place });
   const server = await runningServer(flags.store);
   if (server !== undefined) {
-    const { input = "", prompt, idempotencyKey: key } = flags;
-    const terms = { variables, input, prompt, key, limits: limitsOf(flags), script: script?.value };
+    const { input = "", prompt, agent, idempotencyKey: key } = flags;
+    const terms = { variables, input, prompt, agent, key, limits: limitsOf(flags), script: script?.value };
     return runOnServer(server, flags, { pack: loaded.text, file: path, ...terms });
   }
   const worlds = openWorlds({ store: flags.store, script: script?.script });
   const request = { program: loaded.program, config, script: script?.script, flags, limits: limitsOf(flags) };
   // Before there is a store: what cannot start leaves nothing. A run that is found by its key has its terms.
   const early = flags.idempotencyKey === undefined ? await startTerms(worlds, request) : undefined;
+  await using telemetry = await openTelemetry(config.settings.telemetry);
   const store = await openStore({ store: flags.store, readOnly: false, create: true });
   const show = showOf(flags);
   await using engine = openEngine({
     worlds,
     store,
+    telemetry,
     people: flags.detach !== true,
     idle: flags.detach === true,
     onTurn: show.onTurn,
@@ -120,7 +127,7 @@ async function run(path: string, flags: Flags): Promise<number> {
   }
   const id = newRunId(Date.now());
   const terms = early ?? (await startTerms(worlds, request));
-  const started = await engine.start({
+  const start: StartRequest = {
     id,
     program: loaded.program,
     digest: loaded.digest,
@@ -132,9 +139,10 @@ async function run(path: string, flags: Flags): Promise<number> {
       variables,
       input: flags.input ?? "",
       ...terms.input,
-      ...(flags.prompt !== undefined && { prompt: flags.prompt }),
+      ...place,
     },
-  });
+  };
+  const started = await inCallersTrace(() => engine.start(start));
   if (started.kind === "refused") throw refusalError(started.refusal);
   // Awaited here: the engine is closed when this function is left.
   if (flags.detach === true) return await left(engine, id, flags.json === true);

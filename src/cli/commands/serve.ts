@@ -3,26 +3,25 @@
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type DestinationStream, type Logger, pino } from "pino";
-import type { Store } from "../../engine/ports.ts";
+import type { Logger } from "pino";
 import { systemClock } from "../../engine/system-clock.ts";
-import type { RunWorlds } from "../../host/run-worlds.ts";
 import { PackloopServer } from "../../server/server.ts";
-import { SideFile } from "../../server/side-file.ts";
 import { TokenFile } from "../../server/tokens.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
-import { loadProgram } from "../load-pack.ts";
-import { noteRaw, write } from "../output.ts";
+import { write } from "../output.ts";
 import { packageVersion } from "../package-version.ts";
 import { duration } from "../runs/duration.ts";
 import { openWorlds } from "../runs/open-engine.ts";
-import { chosenStore, openStore } from "../runs/open-store.ts";
-import { announceServer } from "../runs/server-client.ts";
+import { openInBrowser } from "../runs/open-in-browser.ts";
+import { loadPacks, openBeside, serverLog } from "../runs/open-server.ts";
+import { chosenStore, isDatabase, shownStore } from "../runs/open-store.ts";
 import { runConfigFor, stopAt } from "../runs/start-terms.ts";
+import { announceServer } from "../runs/store-owner.ts";
+import { openTelemetry } from "../runs/telemetry.ts";
 import { tokenFileOf } from "../runs/token-file.ts";
 import { webhookPost } from "../runs/webhook-post.ts";
 
-interface Flags {
+export interface ServeFlags {
   readonly host: string;
   readonly port: number;
   readonly store?: string;
@@ -31,9 +30,15 @@ interface Flags {
   readonly tokenFile?: string;
   readonly requireToken?: true;
   readonly allowHost: readonly string[];
+  readonly publicUrl?: string;
   readonly webhookAllow: readonly string[];
+  readonly rate: number;
+  readonly a2aCompat?: true;
   readonly grace: number;
   readonly logLevel: string;
+  readonly open?: true;
+  /** False for `--no-workers`. */
+  readonly workers?: boolean;
 }
 
 export function serveCommand(): Command {
@@ -46,7 +51,7 @@ export function serveCommand(): Command {
       "127.0.0.1",
     )
     .option("--port <n>", "port to listen on; 0 picks a free one", portNumber, 7777)
-    .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
+    .option("--store <path|url>", "where runs are kept: a file (./.packloop/runs.db) or postgres://…")
     .option("--config <file>", "settings of runs started here, in place of ./packloop.yaml")
     .option("--model <name>", "the model, like anthropic/claude-sonnet-5")
     .option("--token-file <file>", "tokens that are let in (beside the store; see packloop token)")
@@ -57,12 +62,17 @@ export function serveCommand(): Command {
       (value, all: readonly string[]) => [...all, value],
       [],
     )
+    .option("--public-url <url>", "where others find this server, when it is behind a proxy", publicUrl)
     .option(
       "--webhook-allow <host:port>",
       "a private address that webhooks may be sent to",
       (value, all: readonly string[]) => [...all, value],
       [],
     )
+    .option("--rate <n>", "requests a second that each token or address may make", rateNumber, 1_000)
+    .option("--open", "open the debugger in the browser")
+    .option("--no-workers", "drive no runs: workers of the same PostgreSQL store do")
+    .option("--a2a-compat", "agents speak A2A 0.3 over JSON-RPC as well")
     .option("--grace <time>", "how long tools may finish when it is stopped", duration, duration("10s"))
     .addOption(
       new Option("--log-level <level>", "what is logged on standard error")
@@ -73,56 +83,56 @@ export function serveCommand(): Command {
       "after",
       "\nExamples:\n  packloop serve\n  packloop serve codegen.pack.yaml --port 8080 --store runs.db\n\nExit codes: 0 stopped by SIGINT or SIGTERM, 2 bad input, 3 the store failed, 6 locked",
     )
-    .action(async (packs: readonly string[], flags: Flags) => {
-      process.exitCode = await serve(packs, flags);
+    .action(async (packs: readonly string[], flags: ServeFlags) => {
+      process.exitCode = await serve(packs, flags, flags.open === true ? openInBrowser : undefined);
     });
 }
 
-async function serve(packs: readonly string[], flags: Flags): Promise<number> {
+/** Serves until it is told to stop; `begun` hears where. */
+export async function serve(
+  packs: readonly string[],
+  flags: ServeFlags,
+  begun: (url: string) => void = () => undefined,
+): Promise<number> {
+  if (flags.workers === false && !isDatabase(chosenStore(flags.store)))
+    throw usageError("`--no-workers` needs a PostgreSQL store: nobody else can drive the runs of a file");
   const config = runConfigFor(join(".", "pack"), flags);
   const worlds = openWorlds({ store: flags.store });
   stopAt(worlds.world(config.settings).problems, config.file);
-  const programs = await Promise.all(packs.map(async (file) => ({ file, ...(await loadProgram(file)) })));
+  const programs = await loadPacks(packs);
   const tokenNeeded = flags.requireToken === true || !isLoopback(flags.host);
   const tokens = new TokenFile(tokenFileOf(flags));
   if (tokenNeeded && tokens.size === 0)
     throw usageError(`\`${flags.host}\` needs a token, and there is none (see packloop token create)`);
-  const log = logger(flags.logLevel, worlds);
+  const log = serverLog(flags.logLevel, worlds);
   const options = {
-    ...{ worlds, log, tokenNeeded },
+    ...{ worlds, log, tokenNeeded, tokens },
     clock: systemClock(),
     settings: config.settings,
     version: packageVersion(),
     host: flags.host,
     port: flags.port,
     hosts: [...flags.allowHost, ...(isIP(flags.host) === 0 ? [flags.host] : [])],
+    ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
+    rate: { perSecond: flags.rate, burst: flags.rate * 5 },
     principalOf: (token: string) => tokens.principalOf(token),
     post: webhookPost(flags.webhookAllow),
+    a2aCompat: flags.a2aCompat === true,
+    idle: flags.workers === false,
   };
-  const store = await openStore({ store: flags.store, readOnly: false, create: true });
-  const side = await sideFile(store, `${chosenStore(flags.store)}-server`);
-  for (const { file, digest, text: source, program } of programs)
-    side.putPack({ digest, id: program.id, version: program.version, file, source, at: options.clock.now() });
+  await using _telemetry = await openTelemetry(config.settings.telemetry);
+  const { store, side } = await openBeside(flags.store, programs, options.clock.now());
   const server = new PackloopServer({ ...options, store, side });
   try {
     const { host, port } = await server.start();
     const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-    announceServer(flags.store, reachable(host, port));
-    write(`packloop serves ${chosenStore(flags.store)} at ${url}\n`);
+    announceServer(chosenStore(flags.store), reachable(host, port));
+    write(`packloop serves ${shownStore(flags.store)} at ${url}\n`);
     log.info({ url }, "serving");
+    begun(reachable(host, port));
     return await untilStopped(server, log);
   } finally {
     await server.stop(flags.grace);
-  }
-}
-
-/** The store is let go of where the server cannot begin. */
-async function sideFile(store: Store, path: string): Promise<SideFile> {
-  try {
-    return new SideFile(path);
-  } catch (error) {
-    await store[Symbol.asyncDispose]();
-    throw error;
   }
 }
 
@@ -152,14 +162,21 @@ async function untilStopped(server: PackloopServer, log: Logger): Promise<number
   throw new ExitError(why instanceof Error ? why.message : String(why), exits.defect);
 }
 
-/** One JSON object a line, and no secret in any. */
-function logger(level: string, { redaction }: RunWorlds): Logger {
-  const destination: DestinationStream = { write: (line) => noteRaw(redaction.text(line)) };
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-}
-
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** Without a slash at its end: paths follow. */
+function publicUrl(value: string): string {
+  const url = URL.parse(value);
+  const isPlain = url !== null && url.username === "" && url.search === "" && url.hash === "";
+  if (isPlain && ["http:", "https:"].includes(url.protocol)) return url.href.replace(/\/+$/, "");
+  throw new InvalidArgumentError(`\`${value}\` is not an address like https://packs.example.org`);
+}
+
+function rateNumber(value: string): number {
+  if (/^[1-9]\d{0,6}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError(`\`${value}\` is not a number of requests`);
 }
 
 function portNumber(value: string): number {

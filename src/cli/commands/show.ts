@@ -3,13 +3,15 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { isoTime } from "../../base/iso-time.ts";
 import type { Status } from "../../core/facts.ts";
-import { summaryOf } from "../../core/summary.ts";
-import { type TraceRow, Tracer } from "../../core/trace.ts";
+import { childrenOf, summaryOf } from "../../core/summary.ts";
+import { rowsWithChildren, type TraceRow, Tracer } from "../../core/trace.ts";
 import type { RunRecord } from "../../engine/ports.ts";
 import { runLine } from "../../host/run-line.ts";
-import { eachRecord, turnsOf } from "../../host/stored-runs.ts";
+import { eachInTree, type TreeRecord } from "../../host/run-tree.ts";
+import { turnsOf } from "../../host/stored-runs.ts";
 import { ExitError, exits } from "../exit.ts";
 import { write, writeText } from "../output.ts";
+import { agentsOf } from "../runs/agents-of.ts";
 import { loadRun, noteDamaged } from "../runs/load-run.ts";
 import { openStore } from "../runs/open-store.ts";
 import { resultText } from "../runs/result-text.ts";
@@ -28,7 +30,7 @@ const STORE = "where runs are kept (./.packloop/runs.db)";
 
 export function lsCommand(): Command {
   return new Command()
-    .description("List runs, newest first.")
+    .description("List runs, newest first; the runs of agents stand under the run that called them.")
     .addOption(new Option("--status <status>", "only runs with this status").choices(STATUSES))
     .option("--pack <id>", "only runs of this pack")
     .option("--limit <n>", "how many", atLeastOne, 50)
@@ -41,13 +43,20 @@ export function lsCommand(): Command {
         ...(flags.status !== undefined && { status: [flags.status] }),
         ...(flags.pack !== undefined && { packId: flags.pack }),
       };
-      const records: RunRecord[] = [];
-      for await (const record of eachRecord(store, filter, noteDamaged)) {
-        records.push(record);
-        if (records.length === flags.limit) break;
+      const runs: TreeRecord[] = [];
+      for await (const one of eachInTree(store, filter, noteDamaged)) {
+        runs.push(one);
+        if (runs.length === flags.limit) break;
       }
-      if (flags.json === true) write(`${JSON.stringify(records.map(runLine), null, 2)}\n`);
-      else writeText(records.length === 0 ? "no runs\n" : records.map(recordLine).join(""));
+      if (flags.json === true)
+        write(
+          `${JSON.stringify(
+            runs.map(({ record }) => runLine(record)),
+            null,
+            2,
+          )}\n`,
+        );
+      else writeText(runs.length === 0 ? "no runs\n" : listText(runs));
     });
 }
 
@@ -64,7 +73,7 @@ export function showCommand(): Command {
       const { packId, packVersion, digest } = record;
       const summary = summaryOf(id, { id: packId, version: packVersion, digest }, run);
       if (flags.json === true) write(`${JSON.stringify(summary, null, 2)}\n`);
-      else writeText(resultText(summary));
+      else writeText(resultText(summary, await agentsOf(store, summary)));
     });
 }
 
@@ -92,10 +101,11 @@ export function traceCommand(): Command {
     .addHelpText("after", "\nExamples:\n  packloop trace @\n  packloop trace r_01 --format csv > trace.csv")
     .action(async (given: string, flags: TraceFlags) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
-      const { id, turn: last } = await loadRun(store, given);
+      const { id, turn: last, run } = await loadRun(store, given);
       const tracer = new Tracer();
-      const all: TraceRow[] = [];
-      for await (const row of turnsOf(store, id, { from: 1, to: last })) all.push(...tracer.take(row));
+      const found: TraceRow[] = [];
+      for await (const row of turnsOf(store, id, { from: 1, to: last })) found.push(...tracer.take(row));
+      const all = rowsWithChildren(found, childrenOf(id, run));
       const rows = flags.at === undefined ? all : all.filter((row) => row.turn === flags.at);
       if (flags.at !== undefined && rows.length === 0)
         throw new ExitError(`turn ${flags.at} of \`${id}\` is no transition`, exits.notFound);
@@ -119,9 +129,15 @@ function traceText(rows: readonly TraceRow[], flags: TraceFlags): string {
   }
 }
 
-function recordLine(record: RunRecord): string {
-  const { run, status, packId, packVersion, state, turn, updatedAt } = record;
-  return `${run}  ${status.padEnd(16)} ${`${packId} ${packVersion}`.padEnd(28)} ${(state ?? "").padEnd(18)} turn ${String(turn).padEnd(6)} ${isoTime(updatedAt)}\n`;
+function listText(runs: readonly TreeRecord[]): string {
+  const names = runs.map(({ record, depth }) => "  ".repeat(depth) + record.run);
+  const width = Math.max(...names.map((name) => name.length));
+  return runs.map(({ record }, i) => `${(names[i] ?? "").padEnd(width)}  ${recordText(record)}\n`).join("");
+}
+
+function recordText(record: RunRecord): string {
+  const { status, packId, packVersion, state, turn, updatedAt } = record;
+  return `${status.padEnd(16)} ${`${packId} ${packVersion}`.padEnd(28)} ${(state ?? "").padEnd(18)} turn ${String(turn).padEnd(6)} ${isoTime(updatedAt)}`;
 }
 
 function wholeNumber(value: string): number {

@@ -76,9 +76,11 @@ function partText(part: Part): string {
 }
 
 function stepText(shown: ShownStep): string {
-  const { run, step, kind, status, turn, state, visit, prompt, asked_at, request, ask, answer } = shown;
+  const { run, step, kind, status, turn, state, visit, prompt, asked_at, request, ask, answer, child } =
+    shown;
   const where = state === null ? `prompt ${prompt}` : `${state}${visit === null ? "" : `#${visit}`}`;
   const out = [`${run} step ${step}: ${kind}, ${status}`, `  asked in ${where} at turn ${turn}, ${asked_at}`];
+  if (child !== null) out.push(`  the agent's run: ${child} (packloop show ${child})`);
   if (request !== null) out.push(...requestLines(request));
   else out.push("", "ask", ...indented(JSON.stringify(ask, null, 2)));
   if (answer !== null) {

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { isoTime } from "../../base/iso-time.ts";
 import { suggest } from "../../base/suggest.ts";
 import { SCOPES, type Scope } from "../../server/scope.ts";
-import { keptToken, newToken, readTokens, writeTokens } from "../../server/tokens.ts";
+import { keptToken, newToken, readTokens, TOKEN_NAME, writeTokens } from "../../server/tokens.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { note, write } from "../output.ts";
 import { makeFolders } from "../runs/store-path.ts";
@@ -42,7 +42,7 @@ export function tokenCommand(): Command {
 }
 
 function create(name: string, flags: Flags & { scope: readonly Scope[] }): void {
-  if (!/^[\w.@-]{1,64}$/.test(name))
+  if (!TOKEN_NAME.test(name))
     throw usageError(`\`${name}\` is not a name for a token (letters, digits, and . _ - @)`);
   const file = tokenFileOf(flags);
   const tokens = readTokens(file);

@@ -31,6 +31,7 @@ export const templates: readonly [Template, ...Template[]] = [
   { name: "remediate", summary: "diagnose, propose, wait for a person, execute, verify, write it up" },
   { name: "research", summary: "search, read, record checked claims, answer, close the gaps" },
   { name: "draft", summary: "write, have a program judge the draft, revise until every criterion is met" },
+  { name: "audit", summary: "have an agent investigate each finding of a scanner: a loop in a loop" },
   { name: "etl", summary: "map, transform, validate, and mend the mapping until every row is valid" },
 ];
 

@@ -8,6 +8,7 @@ import { type Summary, summaryOf } from "../../core/summary.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { exits } from "../exit.ts";
 import { type ColorChoice, note, noteText } from "../output.ts";
+import { type AgentRun, agentsOf } from "./agents-of.ts";
 import { duration } from "./duration.ts";
 import { mayAsk } from "./may-ask.ts";
 import { offerChoice } from "./offer-choice.ts";
@@ -54,7 +55,7 @@ export async function drive(
       const summary = await summaryFor(engine, id, run);
       if (!(await askPerson(engine, summary, { run, show, stop, json: flags.json === true }))) {
         if (stop.signal() !== undefined) continue;
-        show.end(summary, run);
+        show.end(summary, run, await waitingAgents(engine, summary));
         return exitOf(summary);
       }
     }
@@ -126,6 +127,7 @@ async function askPerson(
   { run, show, stop, json }: { run: Run; show: Show; stop: Stop; json: boolean },
 ): Promise<boolean> {
   if (json || run.final !== null || !mayAsk()) return false;
+  const asking = await whoAsks(engine, { summary, run });
   show.rest();
   // Its time may run out while the question stands.
   const moved = new AbortController();
@@ -134,12 +136,32 @@ async function askPerson(
     () => undefined,
   );
   const program = await engine.program(run.digest);
-  const input = await offerChoice({ summary, run, program }, AbortSignal.any([stop.abort, moved.signal]));
+  const input = await offerChoice({ ...asking, program }, AbortSignal.any([stop.abort, moved.signal]));
   if (moved.signal.aborted) return true;
   if (input === undefined) return false;
-  const submitted = await engine.submit(summary.run, input);
+  const submitted = await engine.submit(asking.summary.run, input);
   if (submitted.kind === "refused") noteText(refusalText(submitted.refusal));
   return true;
+}
+
+interface Asking {
+  readonly summary: Summary;
+  readonly run: Run;
+}
+
+/** The run itself, or the agent below it that it waits for and that asks somebody. */
+async function whoAsks(engine: Engine, asking: Asking): Promise<Asking> {
+  const { waiting_for: waits } = asking.summary;
+  const agent = waits.every((wait) => wait.run !== undefined) ? waits[0]?.run : undefined;
+  const run = agent === undefined ? undefined : await engine.load(agent);
+  if (agent === undefined || run === undefined) return asking;
+  return whoAsks(engine, { run, summary: await summaryFor(engine, agent, run) });
+}
+
+/** Who is to be answered before the run goes on. */
+async function waitingAgents(engine: Engine, summary: Summary): Promise<readonly AgentRun[]> {
+  if (summary.status !== "waiting") return [];
+  return (await agentsOf(engine.store, summary)).filter(({ status }) => status === "waiting");
 }
 
 export async function summaryFor(engine: Engine, id: string, run: Run): Promise<Summary> {

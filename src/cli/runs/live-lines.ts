@@ -81,26 +81,35 @@ export function newsPieces(news: VisitNews, program: Program, columns: Columns):
   ];
 }
 
+interface VisitNow {
+  readonly visit: Visit;
+  readonly run: Run;
+  readonly program: Program;
+  /** What the agent of a step does. */
+  readonly inside: (step: number) => string;
+}
+
 /** The visit under way: its round, what is in flight, and for how long. */
 export function nowPieces(
-  { visit, run, program }: { readonly visit: Visit; readonly run: Run; readonly program: Program },
+  { visit, run, program, inside }: VisitNow,
   { columns, now }: { readonly columns: Columns; readonly now: number },
 ): readonly Piece[] {
   const seconds = `${Math.max(0, Math.floor((now - visit.startedAt) / 1000))} s`;
   const width = columns.event + 3 + 8;
-  const text = `${placeOf(visit, program, columns)}${padded(shortened(doing(run), 48), width)} ${seconds.padStart(8)}`;
+  const text = `${placeOf(visit, program, columns)}${padded(shortened(doing(run, inside), 48), width)} ${seconds.padStart(8)}`;
   return [{ text: "  ▸ ", style: "cyan" }, { text }];
 }
 
-function doing(run: Run): string {
+function doing(run: Run, inside: VisitNow["inside"]): string {
   const flying: string[] = [];
   const wanted: string[] = [];
-  for (const open of Object.values(run.open)) {
+  for (const [step, open] of Object.entries(run.open)) {
     const { ask } = open;
     if (ask.kind === "model") flying.push("model");
-    else if (ask.kind === "tool" || ask.kind === "agent")
-      (isPerformed(open) ? flying : wanted).push(isPerformed(open) ? ask.tool : `an answer of ${ask.tool}`);
-    else if (ask.kind === "event") wanted.push(...ask.allow);
+    else if (ask.kind === "tool" || ask.kind === "agent") {
+      const tool = ask.kind === "agent" ? `${ask.tool}${inside(Number(step))}` : ask.tool;
+      (isPerformed(open) ? flying : wanted).push(isPerformed(open) ? tool : `an answer of ${tool}`);
+    } else if (ask.kind === "event") wanted.push(...ask.allow);
     else if (ask.kind === "approval") wanted.push(`approval of ${ask.tool}`);
     else if (ask.kind === "message") wanted.push("a message");
   }

@@ -16,7 +16,7 @@ import {
   nowPieces,
 } from "./live-lines.ts";
 import { usageLine } from "./progress.ts";
-import { VisitLog } from "./visit-log.ts";
+import { TreeVisits } from "./tree-visits.ts";
 
 export interface Screen {
   readonly write: (text: string) => void;
@@ -51,7 +51,7 @@ interface Drawn {
 
 export class LiveView {
   readonly #screen: Screen;
-  readonly #visits = new VisitLog();
+  readonly #visits = new TreeVisits();
   readonly #appended: Piece[][] = [];
   #about: RunAbout | undefined;
   #columns: Columns = { state: 0, event: 0 };
@@ -68,16 +68,19 @@ export class LiveView {
     this.#about = about;
     this.#run = about.run;
     this.#columns = columnsOf(about.program, about.run.prompt);
-    this.#visits.goOn(about.before, about.since);
+    this.#visits.goOn(about.id, about.before, about.since);
     const { now } = this.#screen;
     this.#append(headerPieces(about, { now: now(), width: this.#width }));
   }
 
-  turn(row: TurnRow, run: Run): void {
-    this.#run = run;
-    const { program } = this.#about as RunAbout;
-    for (const news of this.#visits.turn(row, run))
-      if (news.kind !== "waits") this.#append(newsPieces(news, program, this.#columns));
+  turn(id: string, row: TurnRow, run: Run): void {
+    const { program, id: shown } = this.#about as RunAbout;
+    if (id === shown) this.#run = run;
+    for (const { news, path } of this.#visits.turn(id, row, run)) {
+      if (news.kind === "waits") continue;
+      const under: readonly Piece[] = path === "" ? [] : [{ text: `  ${path}`, style: "dim" }];
+      this.#append([...under, ...newsPieces(news, program, this.#columns)]);
+    }
   }
 
   /** Brings the screen up to date in one write, or in none when nothing has changed. */
@@ -130,7 +133,10 @@ export class LiveView {
     const now = this.#screen.now();
     const { program } = about;
     const below = [
-      nowPieces({ visit, run, program }, { columns: this.#columns, now }),
+      nowPieces(
+        { visit, run, program, inside: (step) => this.#visits.inside(step) },
+        { columns: this.#columns, now },
+      ),
       gaugePieces(run, { now, width: this.#width }),
     ];
     return below.map((pieces) => ({ text: this.#line(pieces), cells: cells(this.#line(pieces, false)) }));

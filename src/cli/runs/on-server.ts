@@ -63,18 +63,20 @@ export interface ServerStart {
   readonly variables: JsonObject;
   readonly input: string;
   readonly prompt: string | undefined;
+  readonly agent: string | undefined;
   readonly limits: Partial<Limits>;
   readonly script: JsonObject | undefined;
   readonly key: string | undefined;
 }
 
 export function startOnServer(server: ServerClient, start: ServerStart): Promise<Answered> {
-  const { pack, file, variables, input, prompt, limits, script, key } = start;
+  const { pack, file, variables, input, prompt, agent, limits, script, key } = start;
   const budgets = Object.entries(BUDGETS).flatMap(([name, limit]) => {
     const value = limits[limit] ?? null;
     return value === null ? [] : [[name, limit === "wallMs" ? value / 1000 : value]];
   });
-  const body = sparse({ pack, file, variables, input, prompt, script, budgets: Object.fromEntries(budgets) });
+  const given = { pack, file, variables, input, prompt, agent, script };
+  const body = sparse({ ...given, budgets: Object.fromEntries(budgets) });
   return server.post("/api/runs", body, key === undefined ? {} : { "idempotency-key": key });
 }
 
@@ -155,14 +157,14 @@ export async function putOnServer(
   if (turn !== undefined) throw usageError(`\`${given}\` names a turn (expected a whole run: \`${id}\`)`);
   const { turn: last } = await knownRecord(store, id);
   const before = await runAt(store, id, last);
-  const { ignored, ...summary } = await sayOnServer(server, id, input);
-  if (ignored !== undefined) note(`ignored: ${ignored}`);
+  const { ignored, ignored_because: why, ...summary } = await sayOnServer(server, id, input);
+  if (ignored === true) note(`ignored: ${why ?? ""}`);
   // Awaited here: the store is closed when this function is left.
   if (follow) return await followOnServer(server, { store, id, before, show });
   if (json) write(`${JSON.stringify(summary)}\n`);
   else writeText(resultText(summary));
   const goesOn = summary.status === "running" || summary.status === "waiting";
-  return ignored !== undefined || goesOn ? exits.ok : exitOf(summary);
+  return ignored === true || goesOn ? exits.ok : exitOf(summary);
 }
 
 interface PutRequest {

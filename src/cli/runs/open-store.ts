@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Fault, type Store } from "../../engine/ports.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import { ExitError, exits, faultError, usageError } from "../exit.ts";
+import { ExitError, exits, faultError } from "../exit.ts";
+import { announcedServer } from "./store-owner.ts";
 import { makeFolders, storePath } from "./store-path.ts";
 
 export interface OpenStoreOptions {
@@ -16,7 +17,7 @@ export interface OpenStoreOptions {
 
 export async function openStore({ store, readOnly, create }: OpenStoreOptions): Promise<Store> {
   const path = chosenStore(store);
-  if (/^postgres(ql)?:/.test(path)) throw usageError("PostgreSQL stores are not built into this version");
+  if (isDatabase(path)) return openDatabase(path, { readOnly, existing: create !== true });
   const file = storePath(path);
   if (create !== true && !existsSync(file))
     throw new ExitError(`there are no runs here (no store at \`${path}\`)`, exits.notFound);
@@ -28,13 +29,54 @@ export async function openStore({ store, readOnly, create }: OpenStoreOptions): 
   }
 }
 
+/** A store that any number of processes share, instead of a file that one of them has. */
+export const isDatabase = (store: string): boolean => /^postgres(ql)?:/.test(store);
+
+async function openDatabase(
+  url: string,
+  options: { readonly readOnly: boolean; readonly existing: boolean },
+): Promise<Store> {
+  const { openPostgresStore } = await import("../../store/postgres/postgres-store.ts");
+  try {
+    return await openPostgresStore(url, options);
+  } catch (error) {
+    if (error instanceof Fault && error.code === "store-empty")
+      throw new ExitError(error.message, exits.notFound);
+    throw error instanceof Fault ? faultError(error) : error;
+  }
+}
+
+/** What runs keep on this machine beside the store: their workspaces and files. */
+export function localStorePath(given: string | undefined): string {
+  const store = chosenStore(given);
+  return isDatabase(store) ? FILE : store;
+}
+
+const FILE = join(".packloop", "runs.db");
+
 /** The path or address of the store that `--store`, or its absence, means. */
 export const chosenStore = (given: string | undefined): string =>
-  given ?? process.env["PACKLOOP_STORE"] ?? join(".packloop", "runs.db");
+  given ?? process.env["PACKLOOP_STORE"] ?? FILE;
+
+/** The same for people to read: an address without its password. */
+export function shownStore(given: string | undefined): string {
+  const store = chosenStore(given);
+  if (!isDatabase(store) || !URL.canParse(store)) return store;
+  const { protocol, host, pathname } = new URL(store);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/** Commands that a server can do go through it; who comes here cannot. */
+function besideServer(fault: Fault, path: string): Fault {
+  const url = fault.code === "store-locked" ? announcedServer(path) : undefined;
+  if (url === undefined) return fault;
+  const message = `the store \`${path}\` is held by the server at ${url}, and this command needs it for itself (stop the server first)`;
+  return new Fault(fault.code, message, { retry: fault.retry, cause: fault });
+}
 
 /** A fault of the store as one line with the right exit code. */
 function storeError(error: unknown, path: string): unknown {
-  if (error instanceof Fault) return faultError(error);
+  if (error instanceof Fault) return faultError(besideServer(error, path));
   const { code } = error as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EROFS" || code === "ENOSPC") {
     return new ExitError(`cannot write the store \`${path}\` (${code})`, exits.defect);

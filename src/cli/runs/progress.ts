@@ -4,7 +4,12 @@ import type { Run } from "../../core/run.ts";
 import { visible } from "../format/terminal-text.ts";
 import type { VisitNews } from "./visit-log.ts";
 
-export function plainLine(news: VisitNews): string {
+/** An agent's line begins with the way to its run. */
+export function plainLine(news: VisitNews, path = ""): string {
+  return path === "" ? lineOf(news) : `  ${path}${lineOf(news)}`;
+}
+
+function lineOf(news: VisitNews): string {
   if (news.kind === "redirected")
     return visible(`  ↪ ${news.to} (${news.hops.join(", ")} reached its limit)`);
   const { state, number, calls } = news.visit;

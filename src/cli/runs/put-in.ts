@@ -14,6 +14,7 @@ import { resultText } from "./result-text.ts";
 import { findRun } from "./run-id.ts";
 import { runningServer } from "./server-client.ts";
 import { showOf } from "./show.ts";
+import { inCallersTrace, rememberedTelemetry } from "./telemetry.ts";
 
 export interface PutInFlags extends DriveFlags {
   readonly store?: string;
@@ -41,10 +42,12 @@ export async function putIn(given: string, flags: PutInFlags, input: (at: number
     return;
   }
   const store = await openStore({ store: flags.store, readOnly: false });
+  await using telemetry = await rememberedTelemetry(store, given);
   const worlds = openWorlds({ store: flags.store });
   await using engine = openEngine({
     worlds,
     store,
+    telemetry,
     people: flags.follow === true,
     idle: flags.follow !== true,
     ...(flags.follow === true && { onTurn: show.onTurn }),
@@ -54,7 +57,7 @@ export async function putIn(given: string, flags: PutInFlags, input: (at: number
   const before = await engine.load(id);
   if (before === undefined) throw new ExitError(`run \`${id}\` does not exist`, exits.notFound);
   await worlds.learn(store, id);
-  const submitted = await engine.submit(id, input(Date.now()));
+  const submitted = await inCallersTrace(() => engine.submit(id, input(Date.now())));
   if (submitted.kind === "refused") throw refusalError(submitted.refusal);
   if (submitted.kind === "ignored") note(`ignored: ${submitted.why}`);
   if (flags.follow === true) {

@@ -12,6 +12,7 @@ import { entryAt, type Node, nodeAt, toJson } from "../../pack/read/tree.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { readPackText, readStdin, reasonOf } from "../read-file.ts";
 import { refusalError } from "./refusal-error.ts";
+import type { StartPlace } from "./start-place.ts";
 
 /** A YAML or JSON file as a value, with the tree for positions. */
 function readValueFile(file: string): { value: Json; root: Node | undefined; text: string } {
@@ -63,12 +64,13 @@ export function keyValues(pairs: readonly string[], flag: string): Readonly<Reco
 /** Texts from the command line are converted by the declared types; they win over the file. */
 export function startVariables(
   program: Program,
-  flags: { readonly var: readonly string[]; readonly varsFile?: string; readonly prompt?: string },
+  flags: { readonly var: readonly string[]; readonly varsFile?: string },
+  place: StartPlace,
 ): JsonObject {
   const file: Json = flags.varsFile === undefined ? {} : (readValueFile(flags.varsFile).value ?? {});
   if (!isObject(file)) throw usageError(`\`${flags.varsFile ?? ""}\` is not a mapping of variables`);
   const texts = keyValues(flags.var, "--var");
-  const where = whereToStart(program, flags.prompt === undefined ? {} : { prompt: flags.prompt });
+  const where = whereToStart(program, place);
   if ("code" in where) throw refusalError(where);
   const bound = (source: string, field: string) => (source === "env" ? process.env[field] : undefined);
   return resolveVariables(program, where, { values: file, texts, bound }).values;

@@ -7,22 +7,23 @@ import type { Limits, Mode } from "../../core/facts.ts";
 import { emptyRun } from "../../core/run.ts";
 import type { LoadedPack } from "../load-pack.ts";
 import { refusalError } from "./refusal-error.ts";
+import type { StartPlace } from "./start-place.ts";
 
 export interface EarlyStart {
   readonly mode: Mode;
   readonly variables: JsonObject;
   readonly limits?: Partial<Limits>;
-  readonly prompt: string | undefined;
+  readonly place: StartPlace;
 }
 
-export function refuseEarly({ program, digest }: LoadedPack, { prompt, ...given }: EarlyStart): void {
+export function refuseEarly({ program, digest }: LoadedPack, { place, ...given }: EarlyStart): void {
   const decision = decide(program, emptyRun, {
     type: "start",
     at: Date.now(),
     digest,
     input: "",
     ...given,
-    ...(prompt !== undefined && { prompt }),
+    ...place,
   });
   if (decision.kind === "refused") throw refusalError(decision.refusal);
 }

@@ -2,17 +2,28 @@
 
 import { isObject, type Json } from "../../base/json.ts";
 import type { Summary } from "../../core/summary.ts";
+import type { AgentRun } from "./agents-of.ts";
 
-export function resultText(summary: Summary): string {
-  const { run, status, reason, state } = summary;
+export function resultText(summary: Summary, agents: readonly AgentRun[] = []): string {
+  const { run, status, reason, state, parent } = summary;
   const out = [
     `${run} ${status}${reasonText(summary)}${status === "waiting" ? ` in ${state ?? "its prompt"}` : ""}`,
   ];
   if (summary.output !== null && summary.output.text !== "") out.push("", summary.output.text);
   for (const wait of summary.waiting_for) out.push(...waitText(run, wait));
   if (reason?.message !== undefined) out.push(`  ${reason.message}`);
+  if (agents.length > 0) out.push("", ...agents.flatMap(agentLines));
   out.push("", `  packloop trace ${run}      the way it took`);
+  if (parent !== null)
+    out.push(`  packloop show ${parent.run}      the run it works for, by step ${parent.step}`);
   return `${out.join("\n")}\n`;
+}
+
+/** One line for each, and below those that wait what is to be done. */
+function agentLines({ run, agent, depth, status, state, waits }: AgentRun): readonly string[] {
+  const where = status === "waiting" && state !== null ? ` in ${state}` : "";
+  const line = `${"  ".repeat(depth + 1)}${run}  ${agent}  ${status ?? "not here"}${where}`;
+  return [line, ...waits.flatMap((wait) => waitText(run, wait)).map((text) => "  ".repeat(depth + 1) + text)];
 }
 
 function reasonText({ reason }: Summary): string {
@@ -33,6 +44,10 @@ export function waitText(run: string, wait: Summary["waiting_for"][number]): rea
         `  packloop approve ${run} ${wait.step}      packloop reject ${run} ${wait.step} --reason "…"`,
       ];
     case "answer":
+      if (wait.run !== undefined)
+        return [
+          `  step ${wait.step}: agent ${wait.tool ?? ""} waits in ${wait.run} (packloop show ${wait.run})`,
+        ];
       return [
         `  step ${wait.step}: ${wait.tool ?? "a call"} ${wait.question === undefined ? "is answered from outside" : `asks: ${questionText(wait.question)}`}`,
         `  packloop answer ${run} ${wait.step} --result JSON | --error TEXT | --abort`,

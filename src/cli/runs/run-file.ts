@@ -1,4 +1,5 @@
-// A run as one file: a header, then one line per turn. The header's hash covers itself and every line, so a
+// A run as one file: a header, then one line per turn; behind them the runs of its agents in the same form.
+// A header's hash covers itself and every line of its run, and the first one says how many runs follow, so a
 // file that was cut or changed is noticed before anything of it is taken.
 
 import { createHash, type Hash } from "node:crypto";
@@ -7,6 +8,7 @@ import { applyTurn } from "../../core/apply.ts";
 import { FACTS_VERSION, type TurnRow } from "../../core/facts.ts";
 import { emptyRun, type Run } from "../../core/run.ts";
 import type { RunRecord, Store } from "../../engine/ports.ts";
+import { descendantsOf } from "../../host/run-tree.ts";
 import { turnsOf } from "../../host/stored-runs.ts";
 import { usageError } from "../exit.ts";
 
@@ -29,11 +31,20 @@ interface RunHeader {
   readonly key: string | null;
   readonly setup: JsonObject;
   readonly turns: number;
+  /** How many runs of its agents follow; absent for none. */
+  readonly agents?: number;
   readonly sha256: string;
 }
 
+/** The run, and the runs of its agents with it. */
+export async function* treeLines(store: Store, record: RunRecord): AsyncGenerator<string> {
+  const agents = await descendantsOf(store, record.run);
+  yield* runLines(store, record, agents.length);
+  for (const agent of agents) yield* runLines(store, agent, 0);
+}
+
 /** Reads the journal twice, so that a long one is never held whole: once for the hash, once for the lines. */
-export async function* runLines(store: Store, record: RunRecord): AsyncGenerator<string> {
+async function* runLines(store: Store, record: RunRecord, agents: number): AsyncGenerator<string> {
   const { run, turn, packId, packVersion, digest, key, setup } = record;
   const digests = new Set<string>();
   for await (const { facts } of turnsOf(store, run, { from: 1, to: turn }))
@@ -50,6 +61,7 @@ export async function* runLines(store: Store, record: RunRecord): AsyncGenerator
     key,
     setup: portableSetup(setup),
     turns: turn,
+    ...(agents > 0 && { agents }),
   };
   const hash = beginHash(bare);
   for await (const row of turnsOf(store, run, { from: 1, to: turn })) hash.update(lineOf(row));
@@ -64,16 +76,50 @@ export interface RunFile {
   readonly run: Run;
 }
 
+export interface RunTree extends RunFile {
+  /** The runs of its agents, callers before those they called. */
+  readonly agents: readonly RunFile[];
+}
+
+type Wrong = (why: string) => Error;
+
 /** The whole file, checked; an error names what is wrong with it. */
-export function readRunFile(name: string, bytes: Buffer): RunFile {
-  const wrong = (why: string) => usageError(`\`${name}\` is not a run that can be taken: ${why}`);
-  const [first, ...lines] = textOf(bytes, wrong).split("\n");
-  const header: unknown = jsonOf(first ?? "");
+export function readRunFile(name: string, bytes: Buffer): RunTree {
+  const wrong: Wrong = (why) => usageError(`\`${name}\` is not a run that can be taken: ${why}`);
+  const lines = textOf(bytes, wrong).split("\n");
+  const isWhole = lines.pop() === "";
+  const first = headerIn(lines, wrong);
+  const count = first.agents ?? 0;
+  const alone = count === 0 ? lines.length - 1 : undefined;
+  if (!isWhole || (alone !== undefined && alone !== first.turns)) throw wrong(cutText(first.turns, alone));
+  const run = takeRun(lines, wrong);
+  const agents: RunFile[] = [];
+  while (agents.length < count) {
+    if (lines.length === 0)
+      throw wrong(`it should hold ${count} runs of agents and has ${agents.length} (it was cut)`);
+    const agent = takeRun(lines, wrong);
+    if (!agent.header.run.startsWith(`${first.run}/`))
+      throw wrong(`\`${agent.header.run}\` is not the run of an agent of \`${first.run}\``);
+    agents.push(agent);
+  }
+  if (lines.length > 0) throw wrong("something follows its last run (lines were added)");
+  return { ...run, agents };
+}
+
+const cutText = (turns: number, found: number | undefined): string =>
+  `it should have ${turns} turns, each ending its line${found === undefined ? "" : `, and has ${found}`} (it was cut, or lines were added)`;
+
+function headerIn([first = ""]: readonly string[], wrong: Wrong): RunHeader {
+  const header: unknown = jsonOf(first);
   if (!isHeader(header)) throw wrong(`it does not begin with a header of kind ${KIND}`);
-  if (lines.pop() !== "" || lines.length !== header.turns)
-    throw wrong(
-      `it should have ${header.turns} turns, each ending its line, and has ${lines.length} (it was cut, or lines were added)`,
-    );
+  return header;
+}
+
+/** The next run of the file: its lines are taken away from those that are left. */
+function takeRun(left: string[], wrong: Wrong): RunFile {
+  const header = headerIn(left, wrong);
+  const [, ...lines] = left.splice(0, header.turns + 1);
+  if (lines.length < header.turns) throw wrong(cutText(header.turns, lines.length));
   const { sha256, ...bare } = header;
   const hash = beginHash(bare);
   for (const line of lines) hash.update(`${line}\n`);
@@ -83,7 +129,7 @@ export function readRunFile(name: string, bytes: Buffer): RunFile {
   return { header, rows, run: folded(rows, wrong) };
 }
 
-function folded(rows: readonly TurnRow[], wrong: (why: string) => Error): Run {
+function folded(rows: readonly TurnRow[], wrong: Wrong): Run {
   let run = emptyRun;
   for (const row of rows) {
     if (!isObject(row) || !Array.isArray(row.facts)) throw wrong(`line ${run.turn + 2} is not a turn`);
@@ -105,7 +151,7 @@ const beginHash = (bare: Omit<RunHeader, "sha256">): Hash =>
 
 const lineOf = (row: TurnRow): string => `${JSON.stringify(row)}\n`;
 
-function textOf(bytes: Buffer, wrong: (why: string) => Error): string {
+function textOf(bytes: Buffer, wrong: Wrong): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -123,14 +169,16 @@ function jsonOf(line: string): Json | undefined {
 
 function isHeader(value: unknown): value is RunHeader {
   if (!isObject(value)) return false;
-  const { kind, run, pack, program, source, earlier, setup, turns, sha256 } = value;
+  const { kind, run, pack, program, source, earlier, setup, turns, agents = 0, sha256 } = value;
   return (
     kind === KIND &&
     [run, source, sha256].every((text) => typeof text === "string") &&
     [pack, program, setup].every(isObject) &&
     Array.isArray(earlier) &&
-    typeof turns === "number" &&
-    turns >= 1
+    Number.isSafeInteger(turns) &&
+    (turns as number) >= 1 &&
+    Number.isSafeInteger(agents) &&
+    (agents as number) >= 0
   );
 }
 

@@ -1,52 +1,29 @@
 // A server that owns the store: found by what its lock names, and asked over HTTP. Its problems become the
 // exit codes that the same refusal has without a server.
 
-import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
-import { isObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import type { Summary } from "../../core/summary.ts";
+import { PROBLEMS } from "../../server/problem.ts";
 import { ExitError, exits } from "../exit.ts";
-import { chosenStore } from "./open-store.ts";
+import { chosenStore, isDatabase } from "./open-store.ts";
+import { announcedServer } from "./store-owner.ts";
+import { callersTrace } from "./telemetry.ts";
 
 /** Somebody who does not answer so soon is not there. */
 const PROBE_MS = 2_000;
 
-/** Adds where the server listens to the text that says who holds the store. */
-export function announceServer(store: string | undefined, url: string): void {
-  const file = ownerFile(store);
-  const owner = readOwner(file);
-  if (owner === undefined) return;
-  const next = `${file}.next`;
-  writeFileSync(next, JSON.stringify({ ...owner, address: url }));
-  renameSync(next, file);
-}
-
 /** The server that has the store open, when there is one on this machine. */
 export async function runningServer(store: string | undefined): Promise<ServerClient | undefined> {
-  const owner = readOwner(ownerFile(store));
-  const url = owner?.["address"];
-  if (typeof url !== "string" || owner?.["host"] !== hostname()) return undefined;
+  const path = chosenStore(store);
+  // A database has no owner: everybody writes to it.
+  const url = isDatabase(path) ? undefined : announcedServer(path);
+  if (url === undefined) return undefined;
   try {
     const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(PROBE_MS) });
     return response.ok ? new ServerClient(url) : undefined;
   } catch {
     // It was killed and left its address behind; whoever opens the store next is told who holds it.
-    return undefined;
-  }
-}
-
-function ownerFile(store: string | undefined): string {
-  const path = chosenStore(store);
-  return `${existsSync(path) ? realpathSync(path) : path}-owner`;
-}
-
-function readOwner(file: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(readFileSync(file, "utf8")) as Json;
-    return isObject(value) ? value : undefined;
-  } catch {
-    // Nobody holds the store, or is just letting go.
     return undefined;
   }
 }
@@ -66,10 +43,16 @@ export class ServerClient {
   ): Promise<Answered> {
     const response = await this.#fetch(path, {
       method: "POST",
-      headers: { "content-type": "application/json", ...headers },
+      headers: { "content-type": "application/json", ...callersTrace(), ...headers },
       body: JSON.stringify(body),
     });
     return (await response.json()) as Answered;
+  }
+
+  /** A run that has ended, with the runs of its agents; their names. */
+  async remove(run: string): Promise<readonly string[]> {
+    const response = await this.#fetch(runPath(run), { method: "DELETE" });
+    return ((await response.json()) as { readonly removed: readonly string[] }).removed;
   }
 
   async summary(run: string): Promise<Summary> {
@@ -81,10 +64,10 @@ export class ServerClient {
     let seen = after;
     while (!signal.aborted) {
       try {
-        const response = await this.#fetch(`${runPath(run)}/events?after=${seen}`, { signal });
+        const response = await this.#fetch(`${runPath(run)}/stream?after=${seen}`, { signal });
         if (response.status === 204 || response.body === null) return;
         for await (const event of eventsIn(response.body)) {
-          if (event.name === "end" || event.name === "gone") return;
+          if (event.name === "end") return;
           if (event.name !== "turn") continue;
           const row = event.data as Omit<TurnRow, "at"> & { readonly at: string };
           seen = row.turn;
@@ -115,7 +98,7 @@ export class ServerClient {
   }
 }
 
-export type Answered = Summary & { readonly ignored?: string };
+export type Answered = Summary & { readonly ignored?: true; readonly ignored_because?: string };
 
 export const runPath = (run: string): string => `/api/runs/${encodeURIComponent(run)}`;
 
@@ -124,18 +107,9 @@ interface Problem {
   readonly detail?: string;
 }
 
-const CHANGED_MEANWHILE = new Set(["hash-mismatch", "precondition-failed", "request-in-flight"]);
-
 function problemError({ code = "", detail = "" }: Problem, status: number): ExitError {
-  const exit = CHANGED_MEANWHILE.has(code)
-    ? exits.locked
-    : status === 404 || code === "step-not-open"
-      ? exits.notFound
-      : status === 401 || status === 403
-        ? exits.notPermitted
-        : status >= 500
-          ? exits.defect
-          : exits.usage;
+  const known = Object.entries(PROBLEMS).find(([name]) => name === code)?.[1];
+  const exit = known?.[1] ?? (status >= 500 ? exits.defect : exits.usage);
   return new ExitError(detail === "" ? `the server answered ${status}` : detail, exit);
 }
 

@@ -8,10 +8,11 @@ import type { Summary } from "../../core/summary.ts";
 import type { Delta } from "../../engine/ports.ts";
 import { visibleLines } from "../format/terminal-text.ts";
 import { type ColorChoice, note, noteRaw, useColor, write, writeText } from "../output.ts";
+import type { AgentRun } from "./agents-of.ts";
 import { LiveView, type RunAbout } from "./live-view.ts";
 import { plainLine, usageLine } from "./progress.ts";
 import { resultText } from "./result-text.ts";
-import { VisitLog } from "./visit-log.ts";
+import { TreeVisits } from "./tree-visits.ts";
 
 /** The screen changes at most so often. */
 const TICK_MS = 100;
@@ -27,7 +28,7 @@ interface Face {
   /** Streamed text; the last piece of an answer is followed by its turn. */
   delta(text: string): void;
   rest(): void;
-  end(summary: Summary, run: Run): void;
+  end(summary: Summary, run: Run, agents: readonly AgentRun[]): void;
   paused(summary: Summary, run: Run): void;
   close(): void;
 }
@@ -39,6 +40,8 @@ export class Show {
   #listeners: (() => void)[] = [];
   /** Step and attempt of the text that came last. */
   #streaming = "";
+  /** The last word was said: what a run owes others may still be paid, and is no news. */
+  #isOver = false;
 
   constructor(face: Face) {
     this.#face = face;
@@ -46,7 +49,7 @@ export class Show {
 
   readonly onTurn = (id: string, row: TurnRow, run: Run): void => {
     if (this.#early !== undefined) this.#early.push([id, row, run]);
-    else this.#face.turn(id, row, run);
+    else if (!this.#isOver) this.#face.turn(id, row, run);
     for (const listener of this.#listeners.splice(0)) listener();
   };
 
@@ -71,11 +74,13 @@ export class Show {
     this.#face.rest();
   }
 
-  end(summary: Summary, run: Run): void {
-    this.#face.end(summary, run);
+  end(summary: Summary, run: Run, agents: readonly AgentRun[] = []): void {
+    this.#isOver = true;
+    this.#face.end(summary, run, agents);
   }
 
   paused(summary: Summary, run: Run): void {
+    this.#isOver = true;
     this.#face.paused(summary, run);
   }
 
@@ -124,22 +129,22 @@ function jsonFace(): Face {
 }
 
 function lineFace(): Face {
-  const visits = new VisitLog();
+  const visits = new TreeVisits();
   const stream = new StreamedText();
   return {
-    begin({ title, before, since }) {
+    begin({ title, id, before, since }) {
       if (title !== undefined) note(title);
-      visits.goOn(before, since);
+      visits.goOn(id, before, since);
     },
     delta: (text) => stream.add(text),
-    turn: (_id, row, run) => {
+    turn: (id, row, run) => {
       stream.end();
-      for (const news of visits.turn(row, run)) note(plainLine(news));
+      for (const { news, path } of visits.turn(id, row, run)) note(plainLine(news, path));
     },
     rest: nothing,
-    end(summary, run) {
+    end(summary, run, agents) {
       note(usageLine(run));
-      writeText(resultText(summary));
+      writeText(resultText(summary, agents));
     },
     paused: nothing,
     close: nothing,
@@ -175,18 +180,18 @@ function liveFace(color: boolean): Face {
       isResting = true;
       stream.add(text);
     },
-    turn(_id, row, run) {
+    turn(id, row, run) {
       stream.end();
       isResting = false;
-      view.turn(row, run);
+      view.turn(id, row, run);
     },
     rest() {
       isResting = true;
       rest();
     },
-    end(summary, run) {
+    end(summary, run, agents) {
       view.end(run);
-      writeText(resultText(summary));
+      writeText(resultText(summary, agents));
     },
     paused: (_summary, run) => view.end(run),
     close() {

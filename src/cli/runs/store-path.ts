@@ -42,7 +42,8 @@ export function makeFolders(path: string): void {
   }
 }
 
-function nearestFolder(path: string): string {
+/** The folder the store is in, or the nearest one above that is there. */
+export function nearestFolder(path: string): string {
   let at = dirname(path);
   while (statOf(at) === undefined && at !== dirname(at)) at = dirname(at);
   if (statOf(at)?.isDirectory() === true) return at;

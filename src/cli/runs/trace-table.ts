@@ -37,7 +37,9 @@ export function traceMarkdown(rows: readonly TraceRow[], options: TableOptions =
 export function traceCsv(rows: readonly TraceRow[], options: TableOptions = {}): string {
   const names = columnsOf(rows, options);
   const quote = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-  const head = ["turn", "from", "event", "to", "visit", "cause", "redirected_from", "by", "at", ...names];
+  const called = callsAgents(rows);
+  const fixed = ["turn", "from", "event", "to", "visit", "cause", "redirected_from", "by", "at"];
+  const head = [...fixed, ...names, ...(called ? ["children"] : [])];
   const body = rows.map((row) => [
     String(row.turn),
     row.from ?? "",
@@ -49,20 +51,26 @@ export function traceCsv(rows: readonly TraceRow[], options: TableOptions = {}):
     row.by ?? "",
     row.at,
     ...names.map((name) => textOf(row.artifacts[name])),
+    ...(called ? [row.children.join(" ")] : []),
   ]);
   return `${[head, ...body].map((row) => row.map(quote).join(",")).join("\r\n")}\r\n`;
 }
 
 function tableCells(rows: readonly TraceRow[], options: TableOptions): readonly (readonly string[])[] {
   const names = columnsOf(rows, options);
+  const called = callsAgents(rows);
   const repeated = new Set(rows.filter((row) => row.visit > 1).map((row) => row.to));
   const body = rows.map((row) => [
     `→ ${row.to}${repeated.has(row.to) ? ` (${row.visit})` : ""}`,
     eventCell(row),
     ...names.map((name) => shorten(textOf(row.artifacts[name]))),
+    ...(called ? [row.children.join(" ") || "—"] : []),
   ]);
-  return [["Transition", "Event", ...names], ...body];
+  return [["Transition", "Event", ...names, ...(called ? ["Agents"] : [])], ...body];
 }
+
+/** The last column names the runs of the agents that a visit called, where any visit did. */
+const callsAgents = (rows: readonly TraceRow[]): boolean => rows.some(({ children }) => children.length > 0);
 
 function eventCell(row: TraceRow): string {
   const by = row.by === null ? "" : ` by ${row.by}`;

@@ -13,17 +13,25 @@ export function webhookPost(allowPrivate: readonly string[]): Post {
   return async ({ url, headers, body, timeoutMs, signal }): Promise<Posted> => {
     try {
       const request = { url, method: "POST", headers, body, rules: { allowPrivate }, timeoutMs, signal };
-      const response = await guardedRequest(request);
+      // A webhook that leads elsewhere has not arrived.
+      const response = await guardedRequest({ ...request, stays: true, idleMs: timeoutMs });
       if (!response.ok) return { kind: "refused", why: response.message };
       response.body.destroy();
-      // A webhook that leads elsewhere has not arrived.
-      if (response.url !== new URL(url).href) return { kind: "failed", why: "it redirects" };
-      const seconds = Number(response.headers["retry-after"]);
-      const wait = Number.isFinite(seconds) && seconds > 0 ? { retryAfterMs: seconds * 1000 } : {};
-      return { kind: "answered", status: response.status, ...wait };
+      const retryAfterMs = waitOf(response.headers["retry-after"]);
+      return { kind: "answered", status: response.status, ...(retryAfterMs > 0 && { retryAfterMs }) };
     } catch (error) {
       if (error instanceof Fault) return { kind: "failed", why: error.message };
       throw error;
     }
   };
+}
+
+/** Nobody is put off for longer; the schedule has no longer pause either. */
+const WAIT_MS_MAX = 24 * 3_600_000;
+
+/** Seconds, or a date. */
+function waitOf(header: string | undefined): number {
+  if (header === undefined) return 0;
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(0, ms), WAIT_MS_MAX);
 }

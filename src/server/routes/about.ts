@@ -3,7 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import { openApiDocument } from "../openapi.ts";
 import { Problem } from "../problem.ts";
-import { type Route, route } from "../route.ts";
+import { type Route, type RouteRequest, route } from "../route.ts";
 
 const health = z.object({ status: z.literal("ok"), version: z.string() }).openapi("Health");
 
@@ -27,30 +27,39 @@ const readyz = route({
   scope: null,
   answers: { 200: { description: "They are, and it does.", schema: health } },
   problems: ["shutting-down", "store-unavailable"],
-  async handle(_request, { isStopping, store, clock, version }) {
+  async handle(_request, { isStopping, probe, version }) {
     if (isStopping()) throw new Problem("shutting-down", "the server is stopping");
-    // Throws what is wrong with the store.
-    await store.runnable(clock.now(), 1);
+    await probe();
     return { status: 200, body: { status: "ok", version } };
   },
 });
 
+const documentQuery = z.strictObject({
+  version: z
+    .enum(["3.1", "3.2"])
+    .default("3.1")
+    .openapi({ description: "Of OpenAPI; 3.2 says what the events of a stream are." }),
+});
+
 /** Lists itself as well. */
 export function aboutRoutes(others: readonly Route[]): readonly Route[] {
-  let document: object | undefined;
+  const documents = new Map<string, object>();
   const own: Route[] = [healthz, readyz];
   own.push(
     route({
       method: "get",
-      path: "/api/openapi.json",
+      path: "/openapi.json",
       name: "getOpenApi",
       tag: "server",
       summary: "This document",
       scope: null,
-      answers: { 200: { description: "OpenAPI 3.1.", schema: z.looseObject({ openapi: z.string() }) } },
-      async handle(_request, { version }) {
-        document ??= openApiDocument([...others, ...own], version);
-        return { status: 200, body: document };
+      query: documentQuery,
+      answers: { 200: { description: "OpenAPI.", schema: z.looseObject({ openapi: z.string() }) } },
+      async handle({ query }: RouteRequest<unknown, z.infer<typeof documentQuery>, unknown>, { version }) {
+        const { version: wanted } = query;
+        const made = documents.get(wanted) ?? openApiDocument([...others, ...own], version, wanted);
+        documents.set(wanted, made);
+        return { status: 200, body: made };
       },
     }),
   );

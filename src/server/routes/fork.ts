@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { z } from "@hono/zod-openapi";
-import type { JsonObject } from "../../base/json.ts";
+import { type Json, type JsonObject, put } from "../../base/json.ts";
 import { placeOf } from "../../core/fork.ts";
 import type { Program } from "../../core/program.ts";
 import { resolveVariables } from "../../core/variables.ts";
@@ -12,16 +12,43 @@ import { forkAnswer, forkView } from "../../host/fork-view.ts";
 import { noSettings, settingsIn } from "../../host/run-settings.ts";
 import { knownRecord, type LoadedRun, loadedRun, runAt, storedProgram } from "../../host/stored-runs.ts";
 import { keyReused, REPLAYED } from "../idempotent-replies.ts";
-import { type ChosenPack, chosenPack } from "../opened-pack.ts";
+import { type ChosenPack, chosenPack, type PackChoice } from "../opened-pack.ts";
 import { Problem, refusalProblem } from "../problem.ts";
 import { type Reply, type RouteRequest, route, tagOf } from "../route.ts";
 import { summaryFor } from "../run-summary.ts";
 import { forkBody } from "../schemas/requests.ts";
 import { forkPlan, summary } from "../schemas/run-shapes.ts";
 import { flagText, runParams } from "../schemas/shared.ts";
+import { speaker } from "../scope.ts";
 import type { ServerParts } from "../server-parts.ts";
 
 type Body = z.infer<typeof forkBody>;
+
+/** All edits together. A later one wins over an earlier one. */
+interface Edits extends PackChoice {
+  readonly artifacts: JsonObject;
+  readonly variables: JsonObject;
+  readonly answers: readonly { readonly step: number; readonly value: Json }[];
+  readonly event?: string;
+  readonly model?: string;
+  readonly script?: JsonObject;
+}
+
+function editsOf({ edits = [] }: Body): Edits {
+  const artifacts: JsonObject = {};
+  const variables: JsonObject = {};
+  const answers: { step: number; value: Json }[] = [];
+  let rest: Omit<Edits, "artifacts" | "variables" | "answers"> = {};
+  for (const edit of edits) {
+    if ("artifact" in edit) put(artifacts, edit.artifact, edit.value);
+    else if ("variable" in edit) put(variables, edit.variable, edit.value);
+    else if ("step" in edit) answers.push(edit);
+    else if ("pack" in edit) rest = { ...rest, digest: undefined, ...edit };
+    else if ("digest" in edit) rest = { ...rest, pack: undefined, ...edit };
+    else rest = { ...rest, ...edit };
+  }
+  return { artifacts, variables, answers, ...rest };
+}
 type Request = RouteRequest<{ id: string }, { dry_run?: boolean | undefined }, Body>;
 
 const forkRun = route({
@@ -49,7 +76,7 @@ const forkRun = route({
   },
   problems: [
     ...(["unknown-run", "unknown-turn", "unknown-pack", "pack-invalid", "run-finished"] as const),
-    ...(["step-not-open", "event-not-allowed", "bad-artifact", "bad-variables", "bad-arguments"] as const),
+    ...(["step-not-open", "event-not-allowed", "bad-artifact", "variable-invalid", "bad-arguments"] as const),
     ...(["unknown-state", "unknown-prompt", "pending-tool-mismatch", "script-invalid"] as const),
   ],
   handle: (request: Request, parts) => fork(request, parts),
@@ -72,7 +99,9 @@ async function fork(request: Request, parts: ServerParts): Promise<Reply> {
     if (plan.kind === "refused") throw refusalProblem(plan.refusal);
     return { status: 200, body: forkView(planned.id, { run: origin.id, turn: origin.turn }, plan) };
   }
-  const setup = { ...planned.setup, request: request.bodyHash };
+  // Whoever makes a fork has started it, and is not who approves its calls.
+  const by = speaker(request.principal, undefined);
+  const setup = { ...planned.setup, request: request.bodyHash, by };
   const forked = await engine.fork({ ...planned, setup, ...(key !== undefined && { key }) });
   if (forked.kind === "refused") throw refusalProblem(forked.refusal);
   return madeFork(parts, planned.id, {});
@@ -91,35 +120,38 @@ async function foundFork(parts: ServerParts, request: Request, id: string): Prom
   return madeFork(parts, id, REPLAYED);
 }
 
+/** As it was made, whatever has happened to it since. */
 async function madeFork(
   { store }: ServerParts,
   id: string,
   more: Readonly<Record<string, string>>,
 ): Promise<Reply> {
   const record = await knownRecord(store, id);
-  const run = await runAt(store, id, record.turn);
+  const { forkedFrom } = await runAt(store, id, record.turn);
+  const run = await runAt(store, id, (forkedFrom?.turn ?? 0) + 1);
   const headers = { ...tagOf(run.turn), location: `/api/runs/${encodeURIComponent(id)}`, ...more };
   return { status: 201, body: summaryFor(record, run), headers };
 }
 
 async function requestOf(parts: ServerParts, origin: LoadedRun, body: Body): Promise<ForkRequest> {
-  const wantsPack = body.pack !== undefined || body.digest !== undefined;
-  const pack = wantsPack ? await chosenPack(parts, body) : undefined;
+  const edits = editsOf(body);
+  const wantsPack = edits.pack !== undefined || edits.digest !== undefined;
+  const pack = wantsPack ? await chosenPack(parts, edits) : undefined;
   const program = pack?.program ?? (await storedProgram(parts.store, origin.run.digest));
   return {
     id: newRunId(parts.clock.now()),
     from: { run: origin.id, turn: origin.turn },
     resetBudget: body.reset_budget === true,
-    variables: variablesOf(program, origin, body.variables ?? {}),
-    artifacts: body.artifacts ?? {},
-    answers: answersOf(origin, body.answers ?? []),
-    setup: setupOf(origin, body, pack),
-    ...(body.event !== undefined && { event: body.event }),
+    variables: variablesOf(program, origin, edits.variables),
+    artifacts: edits.artifacts,
+    answers: answersOf(origin, edits.answers),
+    setup: setupOf(origin, edits, pack),
+    ...(edits.event !== undefined && { event: edits.event }),
     ...(pack !== undefined && { pack: { program, digest: pack.digest, source: pack.source } }),
   };
 }
 
-function setupOf({ record }: LoadedRun, { script, model }: Body, pack: ChosenPack | undefined): JsonObject {
+function setupOf({ record }: LoadedRun, { script, model }: Edits, pack: ChosenPack | undefined): JsonObject {
   // A cassette belongs to the run it was begun with: another one would write over its steps.
   const { record: _record, ...setup } = record.setup;
   const settings = settingsIn(setup) ?? noSettings(".");
@@ -136,10 +168,7 @@ function variablesOf(program: Program, { run }: LoadedRun, given: JsonObject): J
   return resolveVariables(program, placeOf(run), { values }).values;
 }
 
-function answersOf(
-  { run }: LoadedRun,
-  given: NonNullable<Body["answers"]>,
-): NonNullable<ForkRequest["answers"]> {
+function answersOf({ run }: LoadedRun, given: Edits["answers"]): NonNullable<ForkRequest["answers"]> {
   return given.map(({ step, value }) => {
     const answer = forkAnswer(run, step, value);
     if (!answer.ok) throw new Problem("bad-arguments", answer.message);

@@ -1,15 +1,20 @@
 // The way a run took: its trace, its turns and its artifacts at any of them.
 
 import { z } from "@hono/zod-openapi";
-import { put } from "../../base/json.ts";
+import { isoTime } from "../../base/iso-time.ts";
+import { type Json, type JsonObject, put } from "../../base/json.ts";
+import { applyTurn } from "../../core/apply.ts";
+import type { TurnRow } from "../../core/facts.ts";
+import { oneLineOf } from "../../core/one-line.ts";
 import { emptyRun } from "../../core/run.ts";
-import { artifactsOf } from "../../core/summary.ts";
-import { type TraceRow, Tracer } from "../../core/trace.ts";
+import { artifactsOf, childrenOf } from "../../core/summary.ts";
+import { rowsWithChildren, type TraceRow, Tracer } from "../../core/trace.ts";
 import { knownRecord, loadedRun, runAt, turnsOf } from "../../host/stored-runs.ts";
+import { BATCH_TYPE, type CloudEvent, cloudEvents } from "../cloud-event.ts";
 import { cursorText, toCursor } from "../cursor.ts";
 import { Problem } from "../problem.ts";
-import { type Reply, type RouteRequest, route, tagOf } from "../route.ts";
-import { artifact, artifacts, traceRow, turnList } from "../schemas/run-shapes.ts";
+import { IMMUTABLE, type Reply, type RouteRequest, route, tagOf } from "../route.ts";
+import { artifact, artifacts, factList, traceRow, turnList } from "../schemas/run-shapes.ts";
 import { limitText, positiveText, runParams, wholeText } from "../schemas/shared.ts";
 import type { ServerParts } from "../server-parts.ts";
 import { turnJson } from "../turn-json.ts";
@@ -20,10 +25,9 @@ const traceQuery = z.strictObject({
   after: wholeText.optional().openapi({ description: "Rows of later turns than this." }),
   at: positiveText.optional().openapi({ description: "Only the rows of this turn." }),
   limit: limitText(10_000, 1_000),
-  values: z
-    .enum(["all", "changed"])
-    .optional()
-    .openapi({ description: "`changed` leaves out artifacts that a row did not change." }),
+  values: z.enum(["all", "changed", "short"]).optional().openapi({
+    description: "`changed` leaves out artifacts that a row did not change; `short` cuts values to one line.",
+  }),
 });
 
 type TraceRequest = RouteRequest<RunPath, z.infer<typeof traceQuery>, unknown>;
@@ -64,24 +68,87 @@ async function tracePage({ params, query, url }: TraceRequest, { store }: Server
     }
     rows.push(...tracer.take(row));
   }
-  const body = query.values === "changed" ? rows.map(onlyChanged) : rows;
+  const run = await runAt(store, params.id, last);
+  const shown = rowsWithChildren(rows, childrenOf(params.id, run));
+  const body = shown.map(SHOWN[query.values ?? "all"]);
   const page = new URLSearchParams(url.searchParams);
   page.set("after", String(next));
   const link = next === undefined ? {} : { link: `<${url.pathname}?${page.toString()}>; rel="next"` };
   return { status: 200, body, headers: { ...tagOf(last), ...link } };
 }
 
-function onlyChanged(row: TraceRow): TraceRow {
-  const values = {};
-  for (const name of row.changed) put(values, name, row.artifacts[name]);
-  return { ...row, artifacts: values };
+const SHOWN = {
+  all: (row: TraceRow): TraceRow => row,
+  changed: (row: TraceRow): TraceRow => ({ ...row, artifacts: picked(row, row.changed, (value) => value) }),
+  short: (row: TraceRow): TraceRow => ({
+    ...row,
+    artifacts: picked(row, Object.keys(row.artifacts), (value) => oneLineOf(value)),
+  }),
+} as const;
+
+function picked(
+  { artifacts: values }: TraceRow,
+  names: readonly string[],
+  shownAs: (value: Json) => Json,
+): JsonObject {
+  const kept = {};
+  for (const name of names) {
+    const value = values[name];
+    if (value !== undefined) put(kept, name, shownAs(value));
+  }
+  return kept;
 }
 
-const factsQuery = z.strictObject({
+const turnsQuery = z.strictObject({
   from: positiveText.optional(),
   to: positiveText.optional(),
-  limit: limitText(1_000, 200),
+  limit: limitText(200, 100),
   cursor: cursorText.optional(),
+});
+
+type TurnsRequest = RouteRequest<RunPath, z.infer<typeof turnsQuery>, unknown>;
+
+interface TurnPage {
+  readonly rows: readonly TurnRow[];
+  readonly next: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What was asked for in full never changes: a turn is never written twice. */
+async function turnPage({ params, query }: TurnsRequest, { store }: ServerParts): Promise<TurnPage> {
+  const { turn: last } = await knownRecord(store, params.id);
+  const from = Math.max(query.from ?? 1, turnIn(query.cursor));
+  const to = Math.min(query.to ?? last, last);
+  const rows = await store.rows(params.id, { from, to, limit: query.limit });
+  const next = from + rows.length;
+  const isFull = rows.length === query.limit || (query.to !== undefined && query.to <= last);
+  const headers = isFull ? { ...tagOf(last), ...IMMUTABLE } : tagOf(last);
+  return { rows, next: next <= to ? toCursor(String(next)) : null, headers };
+}
+
+const getTurns = route({
+  method: "get",
+  path: "/api/runs/{id}/turns",
+  name: "getTurns",
+  tag: "history",
+  summary: "The turns of a run with their facts",
+  scope: "runs:read",
+  params: runParams,
+  query: turnsQuery,
+  answers: {
+    200: {
+      description: "A page of turns. A full one never changes.",
+      schema: turnList,
+      headers: { ETag: "The run's turn." },
+    },
+    304: { description: "Nothing has changed since the turn in If-None-Match." },
+  },
+  problems: ["unknown-run"],
+  async handle(request: TurnsRequest, parts) {
+    const { rows, next, headers } = await turnPage(request, parts);
+    const items = rows.map((row) => turnJson(request.params.id, row));
+    return { status: 200, body: { items, next_cursor: next }, headers };
+  },
 });
 
 const getFacts = route({
@@ -89,25 +156,46 @@ const getFacts = route({
   path: "/api/runs/{id}/facts",
   name: "getFacts",
   tag: "history",
-  summary: "The turns of a run with their facts",
+  summary: "The facts of a run one by one, or as CloudEvents",
   scope: "runs:read",
   params: runParams,
-  query: factsQuery,
+  query: turnsQuery,
   answers: {
-    200: { description: "A page of turns.", schema: turnList, headers: { ETag: "The run's turn." } },
+    200: {
+      description: "The facts of a page of turns; a batch of CloudEvents for who accepts that.",
+      schema: factList,
+      also: { type: BATCH_TYPE, schema: z.array(z.looseObject({ specversion: z.string() })) },
+      headers: { ETag: "The run's turn.", Link: "The next page of a batch, where there is one." },
+    },
+    304: { description: "Nothing has changed since the turn in If-None-Match." },
   },
   problems: ["unknown-run"],
-  async handle({ params, query }: RouteRequest<RunPath, z.infer<typeof factsQuery>, unknown>, { store }) {
-    const { turn: last } = await knownRecord(store, params.id);
-    const from = Math.max(query.from ?? 1, turnIn(query.cursor));
-    const to = Math.min(query.to ?? last, last);
-    const rows = await store.rows(params.id, { from, to, limit: query.limit });
-    const next = from + rows.length;
-    const items = rows.map((row) => turnJson(params.id, row));
-    const cursor = next <= to ? toCursor(String(next)) : null;
-    return { status: 200, body: { items, next_cursor: cursor }, headers: tagOf(last) };
-  },
+  handle: (request: TurnsRequest, parts) => factPage(request, parts),
 });
+
+async function factPage(request: TurnsRequest, parts: ServerParts): Promise<Reply> {
+  const { id } = request.params;
+  const { rows, next, headers } = await turnPage(request, parts);
+  if (request.header("accept")?.includes(BATCH_TYPE) !== true) {
+    const items = rows.flatMap(({ turn, at, v, facts }) =>
+      facts.map((fact, index) => ({ run: id, turn, index: index + 1, at: isoTime(at), v, fact })),
+    );
+    return { status: 200, body: { items, next_cursor: next }, headers: { ...headers, vary: "accept" } };
+  }
+  const page = new URLSearchParams(request.url.searchParams);
+  page.set("cursor", next ?? "");
+  const link = next === null ? {} : { link: `<${request.url.pathname}?${page.toString()}>; rel="next"` };
+  const first = rows[0]?.turn ?? 1;
+  let run = first === 1 ? emptyRun : await runAt(parts.store, id, first - 1);
+  const events: CloudEvent[] = [];
+  for (const row of rows) {
+    const after = applyTurn(run, row);
+    events.push(...cloudEvents(id, row, run, after));
+    run = after;
+  }
+  const type = { "content-type": `${BATCH_TYPE}; charset=utf-8` };
+  return { status: 200, body: events, headers: { ...headers, ...type, ...link, vary: "accept" } };
+}
 
 function turnIn(cursor: string | undefined): number {
   if (cursor === undefined) return 1;
@@ -159,4 +247,4 @@ const getArtifact = route({
   },
 });
 
-export const historyRoutes = [getTrace, getFacts, getArtifacts, getArtifact];
+export const historyRoutes = [getTrace, getTurns, getFacts, getArtifacts, getArtifact];

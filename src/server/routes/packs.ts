@@ -7,7 +7,7 @@ import { boundJson, diagnosticJson } from "../../host/pack-view.ts";
 import { type OpenedPack, openPack } from "../../pack/open-pack.ts";
 import { badCursor, cursorText, fromCursor, toCursor } from "../cursor.ts";
 import { goodPack, storedPack } from "../opened-pack.ts";
-import { type RouteRequest, route } from "../route.ts";
+import { IMMUTABLE, type RouteRequest, route } from "../route.ts";
 import { checkReport, pack, packList, registeredPack } from "../schemas/pack-shapes.ts";
 import { packBody } from "../schemas/requests.ts";
 import { limitText } from "../schemas/shared.ts";
@@ -83,7 +83,7 @@ const getPack = route({
       diagnostics: opened.diagnostics.map(diagnosticJson),
       bound: opened.ok ? boundJson(opened.bound) : { terminates: false },
     };
-    return { status: 200, body, headers: { "cache-control": "private, max-age=3600" } };
+    return { status: 200, body, headers: IMMUTABLE };
   },
 });
 

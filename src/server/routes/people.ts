@@ -4,22 +4,46 @@
 import { z } from "@hono/zod-openapi";
 import type { Input } from "../../core/input.ts";
 import { inboxOf } from "../../host/inbox.ts";
-import { cursorText, fromCursor, toCursor } from "../cursor.ts";
+import { selfApproval } from "../approver.ts";
+import { badCursor, cursorText, fromCursor, toCursor } from "../cursor.ts";
+import { incomingEvent, STRUCTURED_TYPE } from "../incoming-event.ts";
 import { Problem } from "../problem.ts";
 import { type RouteRequest, route } from "../route.ts";
 import { sayTo } from "../run-summary.ts";
 import { answerBody, approvalBody, eventBody, messageBody } from "../schemas/requests.ts";
 import { inbox, summary } from "../schemas/run-shapes.ts";
-import { limitText, positiveText, runParams } from "../schemas/shared.ts";
+import { jsonValue, limitText, positiveText, runParams } from "../schemas/shared.ts";
 import { speaker } from "../scope.ts";
 
 /** Artifacts come with events, and an artifact is a small thing. */
 const EVENT_BYTES_MAX = 256 * 1024;
 
+const cloudEvent = z
+  .looseObject({
+    specversion: z.literal("1.0"),
+    id: z.string().min(1),
+    source: z.string().min(1),
+    type: z
+      .string()
+      .min(1)
+      .openapi({ description: "Its last part is the event, unless `packloopevent` is." }),
+    packloopevent: z.string().min(1).optional(),
+    data: jsonValue
+      .optional()
+      .openapi({ description: "`{context, artifacts}`; anything else is the context." }),
+  })
+  .openapi("CloudEvent");
+
 const stepParams = runParams.extend({ step: positiveText });
 
 type RunPath = { readonly id: string };
 type StepPath = { readonly id: string; readonly step: number };
+
+interface StepPlace {
+  readonly at: number;
+  readonly step: number;
+  readonly by: string;
+}
 
 const answers = {
   200: { description: "How the run stands now.", schema: summary, headers: { ETag: "Its turn." } },
@@ -34,14 +58,15 @@ const sendEvent = route({
   scope: "events:send",
   params: runParams,
   body: eventBody,
+  otherBodies: { [STRUCTURED_TYPE]: cloudEvent },
+  otherHeader: "ce-specversion",
   bodyBytesMax: EVENT_BYTES_MAX,
   idempotent: true,
   conditional: true,
   answers,
   problems: ["unknown-run", "run-finished", "event-not-allowed", "not-waiting", "bad-artifact"],
-  handle(request: RouteRequest<RunPath, unknown, z.infer<typeof eventBody>>, parts) {
-    const { name, context, artifacts, by, dedupe_key: given } = request.body;
-    const dedupeKey = given ?? request.key;
+  handle(request: EventRequest, parts) {
+    const { name, context, artifacts, by, dedupeKey } = saidIn(request);
     return sayTo(parts, request, {
       type: "event",
       at: parts.clock.now(),
@@ -53,6 +78,17 @@ const sendEvent = route({
     });
   },
 });
+
+type EventRequest = RouteRequest<RunPath, unknown, z.infer<typeof eventBody>>;
+
+function saidIn({ body, other, header }: EventRequest) {
+  if (other === undefined) {
+    const { dedupe_key: dedupeKey, ...said } = body;
+    return { ...said, dedupeKey };
+  }
+  const { source, ...said } = incomingEvent({ ...other, header });
+  return { ...said, by: source.slice(0, 200) };
+}
 
 const sayMessage = route({
   method: "post",
@@ -69,8 +105,7 @@ const sayMessage = route({
   answers,
   problems: ["unknown-run", "run-finished", "not-waiting"],
   handle(request: RouteRequest<RunPath, unknown, z.infer<typeof messageBody>>, parts) {
-    const { text, by, dedupe_key: given } = request.body;
-    const dedupeKey = given ?? request.key;
+    const { text, by, dedupe_key: dedupeKey } = request.body;
     return sayTo(parts, request, {
       type: "message",
       at: parts.clock.now(),
@@ -93,7 +128,7 @@ const answerStep = route({
   idempotent: true,
   conditional: true,
   answers,
-  problems: ["unknown-run", "step-mismatch", "pending-tool-mismatch"],
+  problems: ["unknown-run", "unknown-step", "pending-tool-mismatch"],
   handle(request: RouteRequest<StepPath, unknown, z.infer<typeof answerBody>>, parts) {
     const by = speaker(request.principal, request.body.by);
     const place = { at: parts.clock.now(), step: request.params.step, by };
@@ -101,10 +136,7 @@ const answerStep = route({
   },
 });
 
-function answerInput(
-  body: z.infer<typeof answerBody>,
-  place: { readonly at: number; readonly step: number; readonly by: string },
-): Input {
+function answerInput(body: z.infer<typeof answerBody>, place: StepPlace): Input {
   const { result, error, retry, abort } = body;
   const given = (["result", "error", "retry", "abort"] as const).filter((name) => body[name] !== undefined);
   if (given.length !== 1) throw new Problem("bad-request", "give one of `result`, `error`, `retry`, `abort`");
@@ -120,31 +152,43 @@ const decideApproval = route({
   path: "/api/runs/{id}/approvals/{step}",
   name: "decideApproval",
   tag: "people",
-  summary: "Approve, reject or edit a gated call",
+  summary: "Approve, edit or reject a gated call, or respond in its place",
   scope: "approvals:decide",
   params: stepParams,
   body: approvalBody,
   idempotent: true,
   conditional: true,
   answers,
-  problems: ["unknown-run", "step-mismatch", "pending-tool-mismatch", "hash-mismatch", "bad-arguments"],
-  handle(request: RouteRequest<StepPath, unknown, z.infer<typeof approvalBody>>, parts) {
-    const { decision, sha256, value, reason = "" } = request.body;
+  problems: [
+    ...(["unknown-run", "unknown-step", "pending-tool-mismatch", "hash-mismatch"] as const),
+    ...(["bad-arguments", "self-approval"] as const),
+  ],
+  async handle(request: RouteRequest<StepPath, unknown, z.infer<typeof approvalBody>>, parts) {
     const by = speaker(request.principal, request.body.by);
     const place = { at: parts.clock.now(), step: request.params.step, by };
-    if (decision === "reject") return sayTo(parts, request, { ...place, type: "reject", reason });
-    if ((decision === "edit") !== (value !== undefined))
-      throw new Problem("bad-request", "`value` holds the other arguments of an `edit`, and of nothing else");
-    return sayTo(parts, request, {
-      ...place,
-      type: "approve",
-      ...(sha256 !== undefined && { sha256 }),
-      ...(value !== undefined && { edit: value }),
-    });
+    const input = decisionInput(request.body, place);
+    const problem = await selfApproval(parts, request.principal, request.params.id);
+    if (problem !== undefined) throw problem;
+    return sayTo(parts, request, input);
   },
 });
 
-const inboxQuery = z.strictObject({ cursor: cursorText.optional(), limit: limitText(1_000, 200) });
+function decisionInput(body: z.infer<typeof approvalBody>, place: StepPlace): Input {
+  const { decision, sha256, value, reason = "" } = body;
+  if ((decision === "edit" || decision === "respond") !== (value !== undefined))
+    throw new Problem("bad-request", "`value` goes with `edit` and `respond`, and with nothing else");
+  if (decision === "reject") return { ...place, type: "reject", reason };
+  if (decision === "respond")
+    return { ...place, type: "reject", reason: typeof value === "string" ? value : JSON.stringify(value) };
+  return {
+    ...place,
+    type: "approve",
+    ...(sha256 !== undefined && { sha256 }),
+    ...(value !== undefined && { edit: value }),
+  };
+}
+
+const inboxQuery = z.strictObject({ cursor: cursorText.optional(), limit: limitText(200, 100) });
 
 const getInbox = route({
   method: "get",
@@ -155,13 +199,20 @@ const getInbox = route({
   scope: "runs:read",
   query: inboxQuery,
   answers: {
-    200: { description: "A page. A run that moved meanwhile begins the list anew.", schema: inbox },
+    200: {
+      description: "A page. A run that moves while one goes through the pages may be on a later one again.",
+      schema: inbox,
+    },
   },
-  async handle({ query }: RouteRequest<unknown, z.infer<typeof inboxQuery>, unknown>, { store, log }) {
+  async handle({ query }: RouteRequest<unknown, z.infer<typeof inboxQuery>, unknown>, parts) {
+    const { store, log, webhooks } = parts;
     const after = fromCursor(query.cursor);
+    if (after !== undefined && !/^\d+(\.\d+)? \d+$/.test(after)) throw badCursor(query.cursor ?? "");
     const damaged = (run: string) => log.error({ run }, "a run is damaged");
     const { items, next } = await inboxOf(store, damaged, { after, limit: query.limit });
-    return { status: 200, body: { items, next_cursor: toCursor(next) } };
+    const off = webhooks.all().filter((one) => one.off !== null);
+    const notices = off.map(({ id, url, off: why }) => ({ kind: "webhook_disabled", webhook: id, url, why }));
+    return { status: 200, body: { items, notices, next_cursor: toCursor(next) } };
   },
 });
 

@@ -3,7 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import type { RunRecord } from "../../engine/ports.ts";
 import { runLine } from "../../host/run-line.ts";
-import { eachRecord, knownRecord, loadedRun } from "../../host/stored-runs.ts";
+import { eachRecord, knownRecord, loadedRun, runAt } from "../../host/stored-runs.ts";
 import { type BegunRun, beginRun } from "../begin-run.ts";
 import { badCursor, cursorText, fromCursor, toCursor } from "../cursor.ts";
 import { REPLAYED } from "../idempotent-replies.ts";
@@ -17,7 +17,7 @@ import { limitText, positiveText, runParams, status } from "../schemas/shared.ts
 import { speaker } from "../scope.ts";
 
 /** Runs looked at for one page of a search; the cursor goes on from there. */
-const SCANNED_MAX = 5_000;
+const SCANNED_MAX = 2_000;
 
 type StartRequest = RouteRequest<unknown, unknown, z.infer<typeof startBody>>;
 
@@ -38,13 +38,23 @@ const startARun = route({
     },
   },
   problems: [
-    ...(["unknown-pack", "pack-invalid", "script-invalid", "bad-variables", "bad-limit"] as const),
+    ...([
+      "unknown-pack",
+      "pack-invalid",
+      "script-invalid",
+      "variable-invalid",
+      "budget-not-tighter",
+    ] as const),
     ...(["unknown-state", "unknown-prompt", "unknown-agent", "unsupported", "cannot-start"] as const),
   ],
   async handle({ body, principal, key, bodyHash }: StartRequest, parts) {
-    const begun = await beginRun(parts, principal, { ...body, key, requestHash: bodyHash });
-    const reply = startedReply(begun);
-    return begun.found ? { ...reply, headers: { ...reply.headers, ...REPLAYED } } : reply;
+    const { context_id: context, ...wish } = body;
+    const setup = context === undefined ? {} : { context_id: context };
+    const begun = await beginRun(parts, principal, { ...wish, key, requestHash: bodyHash, setup });
+    if (!begun.found) return startedReply(begun);
+    // As it was when it had just begun, which is what the first request was answered with.
+    const reply = startedReply({ ...begun, run: await runAt(parts.store, begun.record.run, 1) });
+    return { ...reply, headers: { ...reply.headers, ...REPLAYED } };
   },
 });
 
@@ -126,6 +136,10 @@ function hasText(record: RunRecord, text: string | undefined): boolean {
 
 const atQuery = z.strictObject({
   at: positiveText.optional().openapi({ description: "As it was after this turn." }),
+  output: z
+    .enum(["all", "none"])
+    .optional()
+    .openapi({ description: "`none` leaves out what the run came to, which may be large." }),
 });
 
 const getRun = route({
@@ -142,12 +156,11 @@ const getRun = route({
     304: { description: "Nothing has changed since the turn in If-None-Match." },
   },
   problems: ["unknown-run", "unknown-turn"],
-  async handle(
-    { params, query }: RouteRequest<{ id: string }, { at?: number | undefined }, unknown>,
-    { store },
-  ) {
+  async handle({ params, query }: RouteRequest<{ id: string }, z.infer<typeof atQuery>, unknown>, { store }) {
     const { record, run } = await loadedRun(store, params.id, query.at);
-    return { status: 200, body: summaryFor(record, run), headers: tagOf(run.turn) };
+    const body = summaryFor(record, run);
+    const shown = query.output === "none" ? { ...body, output: null } : body;
+    return { status: 200, body: shown, headers: tagOf(run.turn) };
   },
 });
 
@@ -183,7 +196,8 @@ const removeRun = route({
   conditional: true,
   answers: { 200: { description: "What was removed.", schema: removed } },
   problems: ["unknown-run", "run-unfinished"],
-  async handle({ params, ifTurn }: RouteRequest<{ id: string }, unknown, unknown>, { store, webhooks }) {
+  async handle({ params, ifTurn }: RouteRequest<{ id: string }, unknown, unknown>, parts) {
+    const { store, webhooks, side, clock } = parts;
     const record = await knownRecord(store, params.id);
     if (ifTurn !== undefined && ifTurn !== record.turn)
       throw refusalProblem({ code: "precondition-failed", expected: ifTurn, turn: record.turn });
@@ -194,6 +208,8 @@ const removeRun = route({
       if (!isOver(one)) throw new Problem("run-unfinished", `run \`${run}\` has not ended (cancel it first)`);
     }
     await store.remove(all);
+    side.noteRemoved(all, clock.now());
+    await parts.worlds.removeFiles(all);
     webhooks.forgetRuns(all);
     return { status: 200, body: { removed: all } };
   },

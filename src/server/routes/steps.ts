@@ -25,7 +25,7 @@ interface StepLine {
 
 const listQuery = z.strictObject({
   after_turn: wholeText.optional().openapi({ description: "Asks of later turns than this." }),
-  limit: limitText(1_000, 200),
+  limit: limitText(200, 100),
 });
 
 const listSteps = route({

@@ -73,7 +73,7 @@ const addWebhook = route({
 });
 
 /** Where it leads is judged again, by address, whenever something is sent. */
-function checkUrl(text: string): void {
+export function checkUrl(text: string): void {
   const url = URL.parse(text);
   const wrong = (why: string) =>
     new Problem("bad-request", why, { extras: { errors: [{ pointer: "/url", message: why }] } });
@@ -121,6 +121,60 @@ const removeWebhook = route({
     const { id } = known(webhooks, params.id);
     webhooks.remove(id);
     return { status: 200, body: { removed: id } };
+  },
+});
+
+const rotateBody = z.strictObject({ secret: webhookBody.shape.secret }).openapi("RotateSecret");
+
+/** So long the old secret signs beside the new one. */
+const ROTATION_MS = 24 * 3_600_000;
+
+const rotateSecret = route({
+  method: "post",
+  path: "/api/webhooks/{id}/rotate",
+  name: "rotateSecret",
+  tag: "webhooks",
+  summary: "Give a webhook another secret; for a day the old one signs as well",
+  scope: "admin",
+  params: webhookParams,
+  body: rotateBody,
+  bodyOptional: true,
+  answers: {
+    200: {
+      description: "The webhook with its new secret, which is shown this once.",
+      schema: webhookLine.extend({ secret: z.string(), old_until: time }).openapi("RotatedWebhook"),
+    },
+  },
+  problems: ["unknown-webhook"],
+  async handle(
+    { params, body }: RouteRequest<WebhookPath, unknown, z.infer<typeof rotateBody>>,
+    { webhooks, clock },
+  ) {
+    const found = known(webhooks, params.id);
+    const secret = body.secret ?? newSecret();
+    const until = clock.now() + ROTATION_MS;
+    webhooks.rotate(found.id, secret, until);
+    return { status: 200, body: { ...lineOf(found), secret, old_until: isoTime(until) } };
+  },
+});
+
+const enableWebhook = route({
+  method: "post",
+  path: "/api/webhooks/{id}/enable",
+  name: "enableWebhook",
+  tag: "webhooks",
+  summary: "Tell a webhook again that was switched off, from what happens next",
+  scope: "admin",
+  params: webhookParams,
+  body: z.strictObject({}).openapi("EnableWebhook"),
+  bodyOptional: true,
+  answers: { 200: { description: "The webhook.", schema: webhookLine } },
+  problems: ["unknown-webhook"],
+  async handle({ params }: RouteRequest<WebhookPath, unknown, unknown>, { webhooks, sender }) {
+    const found = known(webhooks, params.id);
+    await sender.begin(found);
+    webhooks.switchOn(found.id);
+    return { status: 200, body: { ...lineOf(found), off: null } };
   },
 });
 
@@ -189,4 +243,7 @@ const redeliver = route({
   },
 });
 
-export const webhookRoutes = [addWebhook, listWebhooks, removeWebhook, listDeliveries, redeliver];
+export const webhookRoutes = [
+  ...[addWebhook, listWebhooks, removeWebhook, rotateSecret, enableWebhook],
+  ...[listDeliveries, redeliver],
+];

@@ -30,6 +30,12 @@ export const startBody = z
     mode: z.enum(["autonomous", "conversational"]).optional(),
     prompt: z.string().optional().openapi({ description: "Which prompt of a pack without a workflow." }),
     agent: z.string().optional().openapi({ description: "A member of the pack's agents." }),
+    context_id: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .openapi({ description: "Groups runs that the caller wants together." }),
     budgets: budgets.optional(),
     script: script.optional(),
   })
@@ -67,13 +73,15 @@ export const answerBody = z
 
 export const approvalBody = z
   .strictObject({
-    decision: z.enum(["approve", "reject", "edit"]),
+    decision: z.enum(["approve", "edit", "reject", "respond"]),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/, "expected 64 hexadecimal digits")
       .optional()
       .openapi({ description: "What was read; refused when it changed meanwhile." }),
-    value: jsonValue.optional().openapi({ description: "With `edit`: the other arguments." }),
+    value: jsonValue
+      .optional()
+      .openapi({ description: "With `edit` the other arguments; with `respond` what the model hears." }),
     reason: z.string().optional(),
     by: by.optional(),
   })
@@ -83,21 +91,31 @@ export const cancelBody = z
   .strictObject({ reason: z.string().optional(), by: by.optional() })
   .openapi("CancelRun");
 
+const name = z.string().min(1).max(500);
+
+const forkEdit = z
+  .union([
+    z.strictObject({ artifact: name, value: jsonValue }),
+    z.strictObject({ variable: name, value: jsonValue }),
+    z.strictObject({ event: name }),
+    z.strictObject({ step: whole.min(1), value: jsonValue }),
+    z.strictObject({ pack: packText, file: file.optional() }),
+    z.strictObject({ digest }),
+    z.strictObject({ model: z.string().min(1) }),
+    z.strictObject({ script }),
+  ])
+  .openapi("ForkEdit", {
+    description:
+      "An artifact's or a variable's value, the event to go on with, an answer to an open step, another pack, model or script.",
+  });
+
 export const forkBody = z
   .strictObject({
     turn: whole
       .min(1)
       .optional()
       .openapi({ description: "The last turn that is copied; the last one if left out." }),
-    artifacts: jsonObject.optional(),
-    variables: jsonObject.optional(),
-    event: z.string().min(1).optional(),
-    answers: z.array(z.strictObject({ step: whole.min(1), value: jsonValue })).optional(),
-    pack: packText.optional(),
-    digest: digest.optional(),
-    file: file.optional(),
-    script: script.optional(),
-    model: z.string().min(1).optional(),
+    edits: z.array(forkEdit).max(1_000).optional(),
     reset_budget: z.boolean().optional(),
   })
   .openapi("ForkRun");

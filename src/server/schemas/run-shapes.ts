@@ -26,6 +26,16 @@ const waitingFor = z
   })
   .openapi("WaitingFor");
 
+const childRun = z
+  .object({
+    run: z.string(),
+    step: whole,
+    agent: z.string(),
+    state: z.string().nullable(),
+    visit: whole,
+  })
+  .openapi("ChildRun");
+
 export const summary = z
   .object({
     run: z.string(),
@@ -38,16 +48,18 @@ export const summary = z
     waiting_for: z.array(waitingFor),
     visits: z.record(z.string(), whole),
     used,
+    used_by_agents: used.omit({ wall_ms: true }).nullable(),
     limits: jsonObject,
     turns: whole,
     forked_from: z.object({ run: z.string(), turn: whole }).nullable(),
     parent: z.object({ run: z.string(), step: whole }).nullable(),
+    children: z.array(childRun).openapi({ description: "The runs of the agents it called, in order." }),
     started_at: time,
     updated_at: time,
-    ignored: z
-      .string()
-      .optional()
-      .openapi({ description: "Present when the request changed nothing, and why that is fine." }),
+    ignored: z.literal(true).optional().openapi({
+      description: "Present when the request changed nothing, which is fine: it came late or again.",
+    }),
+    ignored_because: z.string().optional(),
   })
   .openapi("Summary");
 
@@ -82,6 +94,9 @@ export const traceRow = z
     changed: z.array(z.string()),
     used,
     at: time,
+    children: z
+      .array(z.string())
+      .openapi({ description: "Runs of the agents called in the visit that begins here." }),
   })
   .openapi("TraceRow");
 
@@ -96,6 +111,19 @@ const turnRow = z
   .openapi("Turn");
 
 export const turnList = listOf(turnRow, "TurnList");
+
+const factRow = z
+  .object({
+    run: z.string(),
+    turn: whole,
+    index: whole.openapi({ description: "From 1: its place in the turn." }),
+    at: time,
+    v: whole,
+    fact: z.looseObject({ type: z.string() }),
+  })
+  .openapi("FactRow");
+
+export const factList = listOf(factRow, "FactList");
 
 const stepStatus = z.enum(["open", "in_doubt", "deferred", "answered", "abandoned"]).openapi("StepStatus");
 
@@ -138,6 +166,7 @@ export const step = z
         outcome: z.looseObject({ ok: z.boolean() }),
       })
       .nullable(),
+    child: z.string().nullable().openapi({ description: "The agent's run, where an agent was called." }),
   })
   .openapi("Step");
 
@@ -194,7 +223,7 @@ export const forkPlan = z
   })
   .openapi("ForkPlan");
 
-export const inbox = listOf(
+const inboxList = listOf(
   waitingFor
     .extend({
       run: z.string(),
@@ -202,9 +231,27 @@ export const inbox = listOf(
       state: z.string().nullable(),
       since: time,
       expires_at: time.nullable(),
+      parents: z
+        .array(z.string())
+        .openapi({ description: "The runs that wait for it, the outermost first." }),
     })
     .openapi("InboxItem"),
-  "Inbox",
+  "InboxList",
 );
+
+export const inbox = inboxList
+  .extend({
+    notices: z
+      .array(
+        z.object({
+          kind: z.literal("webhook_disabled"),
+          webhook: z.string(),
+          url: z.string(),
+          why: z.string(),
+        }),
+      )
+      .openapi({ description: "What else wants somebody: webhooks that are told nothing any more." }),
+  })
+  .openapi("Inbox");
 
 export const removed = z.object({ removed: z.array(z.string()) }).openapi("Removed");

@@ -16,15 +16,18 @@ export const isSecret = (text: string): boolean => {
 
 export interface Signed {
   readonly id: string;
-  readonly secret: string;
+  /** Whoever knows one of them can tell: after a change the old one signs as well for a while. */
+  readonly secrets: readonly string[];
   readonly body: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-export function signatureHeaders({ id, secret, body, at }: Signed): Readonly<Record<string, string>> {
+export function signatureHeaders({ id, secrets, body, at }: Signed): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(at / 1000));
-  const key = Buffer.from(secret.slice(PREFIX.length), "base64");
-  const mac = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
-  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": `v1,${mac}` };
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), "base64");
+    return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+  });
+  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
 }

@@ -11,6 +11,10 @@ CREATE TABLE IF NOT EXISTS webhook (
   id TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL, types TEXT NOT NULL, at INTEGER NOT NULL,
   off TEXT
 ) STRICT;
+CREATE TABLE IF NOT EXISTS old_secret (
+  webhook TEXT NOT NULL, secret TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (webhook, secret)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS slow (webhook TEXT PRIMARY KEY, until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS told (
   webhook TEXT NOT NULL, run TEXT NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (webhook, run)
 ) STRICT, WITHOUT ROWID;
@@ -75,10 +79,47 @@ export class WebhookBook {
 
   remove(id: string): void {
     this.#together(() => {
-      for (const table of ["delivery", "told"])
+      for (const table of ["delivery", "told", "old_secret", "slow"])
         this.#side.sql(`DELETE FROM ${table} WHERE webhook = ?`).run(id);
       this.#side.sql("DELETE FROM webhook WHERE id = ?").run(id);
     });
+  }
+
+  /** The old secret goes on signing until then. */
+  rotate(id: string, secret: string, until: number): void {
+    this.#together(() => {
+      this.#side
+        .sql("INSERT OR REPLACE INTO old_secret SELECT id, secret, ? FROM webhook WHERE id = ?")
+        .run(until, id);
+      this.#side.sql("UPDATE webhook SET secret = ? WHERE id = ?").run(secret, id);
+      this.#side.sql("DELETE FROM old_secret WHERE webhook = ? AND secret = ?").run(id, secret);
+    });
+  }
+
+  /** The newest first, and those that were in use lately. */
+  secretsOf({ id, secret }: Webhook, now: number): readonly string[] {
+    const old = this.#side
+      .sql("SELECT secret FROM old_secret WHERE webhook = ? AND until > ? ORDER BY until DESC")
+      .all(id, now) as { secret: string }[];
+    return [secret, ...old.map((one) => one.secret)];
+  }
+
+  /** Told again from now on, beginning with what happens next. */
+  switchOn(id: string): void {
+    this.#side.sql("UPDATE webhook SET off = NULL WHERE id = ?").run(id);
+  }
+
+  /** Whatever waits for it, and what comes meanwhile, waits until then at least. */
+  slowDown(id: string, until: number): void {
+    this.#together(() => {
+      this.#side.sql("INSERT OR REPLACE INTO slow VALUES (?, ?)").run(id, until);
+      this.#side.sql("UPDATE delivery SET due = ? WHERE webhook = ? AND due < ?").run(until, id, until);
+    });
+  }
+
+  #slowUntil(id: string): number {
+    const row = this.#side.sql("SELECT until FROM slow WHERE webhook = ?").get(id);
+    return (row as { until: number } | undefined)?.until ?? 0;
   }
 
   /** What waits for it is given up as well. */
@@ -107,7 +148,8 @@ export class WebhookBook {
       const insert = this.#side.sql(
         "INSERT OR IGNORE INTO delivery VALUES (NULL, ?, ?, ?, ?, 0, ?, NULL, ?)",
       );
-      for (const event of events) insert.run(webhook, event.id, event.type, JSON.stringify(event), at, at);
+      const due = Math.max(at, this.#slowUntil(webhook));
+      for (const event of events) insert.run(webhook, event.id, event.type, JSON.stringify(event), due, at);
     });
   }
 

@@ -43,7 +43,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** The schedule of Standard Webhooks. */
-const PAUSES = [
+export const PAUSES = [
   5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,
@@ -54,6 +54,9 @@ const PAUSES = [
   20 * HOUR,
   24 * HOUR,
 ];
+
+/** Who says so has too much to do: nothing else is sent there before the next attempt either. */
+const BUSY: ReadonlySet<number> = new Set([429, 502, 504]);
 
 const TIMEOUT_MS = 20 * SECOND;
 /** Sent at once, over all webhooks. */
@@ -208,7 +211,13 @@ export class WebhookSender {
     const headers = {
       "content-type": "application/cloudevents+json; charset=utf-8",
       "user-agent": "packloop",
-      ...signatureHeaders({ id: event, secret: webhook.secret, body, at: clock.now() }),
+      ...signatureHeaders({
+        id: event,
+        secrets: book.secretsOf(webhook, clock.now()),
+        body,
+        at: clock.now(),
+      }),
+      ...traceHeaders(body),
     };
     const { signal } = this.#stop;
     const posted = await post({ url: webhook.url, headers, body, timeoutMs: TIMEOUT_MS, signal });
@@ -233,6 +242,17 @@ export class WebhookSender {
     const asked = posted.kind === "answered" ? (posted.retryAfterMs ?? 0) : 0;
     // Spread, so that those who failed together do not come back together.
     const due = clock.now() + Math.max(asked, Math.round(pause * (1 + Math.random() * 0.2)));
-    return book.attempted(number, { due, outcome });
+    book.attempted(number, { due, outcome });
+    if (posted.kind === "answered" && BUSY.has(posted.status)) book.slowDown(webhook.id, due);
+    return undefined;
   }
+}
+
+/** As the event says it. */
+function traceHeaders(body: string): Readonly<Record<string, string>> {
+  const { traceparent, tracestate } = JSON.parse(body) as Partial<CloudEvent>;
+  return {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(tracestate !== undefined && { tracestate }),
+  };
 }

@@ -205,7 +205,7 @@ describe("files that are not ours:", () => {
 
   test("a store of a newer packloop is refused", async () => {
     const path = copyOf(sound);
-    change(path, "UPDATE meta SET value = 2 WHERE name = 'schema'");
+    change(path, "UPDATE meta SET value = 3 WHERE name = 'schema'");
     expect(await codeOf(path)).toBe("store-newer");
   });
 

@@ -5,9 +5,10 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { Fault } from "../../engine/ports.ts";
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
-import { FOLD_VERSION } from "./snapshot.ts";
-import { corrupt, empty, faultOf, foreign, isUnwritable } from "./store-fault.ts";
+import { corrupt } from "../journal/damage.ts";
+import { FOLD_VERSION } from "../journal/snapshot.ts";
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION, UPGRADE } from "./schema.ts";
+import { empty, faultOf, foreign, isUnwritable } from "./store-fault.ts";
 
 export interface OpenOptions {
   /** The file grows to at most so many pages of 4 KiB; past it the store is `store-unavailable`. */
@@ -32,7 +33,7 @@ export function openForWriting(path: string, options: OpenOptions): DatabaseSync
     }
     settle(db, options);
     if (kind === "empty") create(db);
-    checkVersion(db, path);
+    if (checkVersion(db, path) < SCHEMA_VERSION) upgrade(db);
     // A file that may only be read opens all the same, and would show it with the first turn. Nothing is
     // written by this.
     db.exec("DELETE FROM meta WHERE false");
@@ -114,11 +115,18 @@ function create(db: DatabaseSync): void {
   db.exec("COMMIT");
 }
 
-function checkVersion(db: DatabaseSync, path: string): void {
+/** All of it or none: whoever opens the file after a crash does it again. */
+function upgrade(db: DatabaseSync): void {
+  db.exec("BEGIN IMMEDIATE");
+  db.exec(UPGRADE);
+  db.exec("COMMIT");
+}
+
+function checkVersion(db: DatabaseSync, path: string): number {
   const version = read(db, "SELECT value FROM meta WHERE name = 'schema'");
   if (typeof version !== "number" || version < 1)
     throw corrupt(path, "it does not say which version it is of");
-  if (version <= SCHEMA_VERSION) return;
+  if (version <= SCHEMA_VERSION) return version;
   const message = `the store \`${path}\` has format ${version} and this packloop knows up to ${SCHEMA_VERSION}; use a newer packloop`;
   throw new Fault("store-newer", message, { retry: "never" });
 }

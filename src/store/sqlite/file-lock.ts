@@ -2,7 +2,7 @@
 // an empty database beside the file: a process that dies, however it dies, lets go of it. Who holds it stands
 // in a text of its own, because the locked file cannot be opened without endangering the lock.
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -20,6 +20,31 @@ interface Owner {
   readonly host: string;
   readonly command: string;
   readonly since: string;
+}
+
+export interface Holder {
+  /** As the holder wrote it; undefined in the moment before it has. */
+  readonly owner: Owner | undefined;
+}
+
+/**
+ * Who holds the lock of a store; undefined when nobody does. Only for a process that has no store open:
+ * looking would cost it its own lock.
+ */
+export function holderOf(path: string): Holder | undefined {
+  const at = existsSync(path) ? realpathSync(path) : path;
+  if (!existsSync(`${at}-lock`)) return undefined;
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(`${at}-lock`, { readOnly: true, timeout: WAIT_MS });
+    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return undefined;
+  } catch (error) {
+    if (!isBusy(error)) throw faultOf(error, path);
+    return { owner: readOwner(at) };
+  } finally {
+    db?.close();
+  }
 }
 
 /** A process that was killed a moment ago may still be letting go. */

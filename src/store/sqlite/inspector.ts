@@ -2,9 +2,9 @@
 // beyond.
 
 import type { DatabaseSync } from "node:sqlite";
-import { fromColumn, toColumn } from "./column-text.ts";
+import { fromColumn, toColumn } from "../journal/column-text.ts";
+import { standingOf } from "../journal/run-record.ts";
 import type { RunRow } from "./reader.ts";
-import { standingOf } from "./run-record.ts";
 
 export class Inspector {
   readonly #db: DatabaseSync;
@@ -37,12 +37,13 @@ export class Inspector {
     const expect = (found: boolean, by: string) => {
       if (!found) problems.push(`run \`${name}\` cannot be found by its ${by}: an index is damaged`);
     };
-    const { status, work, due } = standingOf(row.standing);
+    const { status, work, asks, due } = standingOf(row.standing);
     const head = "SELECT 1 FROM head INDEXED BY";
     expect(isFound(`${head} head_status WHERE status = ? AND run = ?`, status, row.run), "status");
     expect(work === row.work && due === row.due, "open work");
     if (work === 1) expect(isFound(`${head} head_work WHERE work = 1 AND run = ?`, row.run), "open work");
     if (due !== null) expect(isFound(`${head} head_due WHERE due = ? AND run = ?`, due, row.run), "due time");
+    if (asks) expect(isFound("SELECT 1 FROM inbox WHERE run = ?", row.run), "open question");
     if (row.key !== null)
       expect(isFound("SELECT 1 FROM run WHERE key = ? AND id = ?", row.key, row.run), "key");
     const parent = "SELECT 1 FROM run INDEXED BY run_parent WHERE parent = ? AND id = ?";

@@ -4,10 +4,10 @@
 import { assert } from "../../base/assert.ts";
 import { applyTurn } from "../../core/apply.ts";
 import { emptyRun } from "../../core/run.ts";
+import { toColumn } from "../journal/column-text.ts";
+import { turnColumns } from "../journal/run-record.ts";
 import { digestsOf } from "../record.ts";
-import { toColumn } from "./column-text.ts";
 import type { TakeRequest, TurnReply } from "./requests.ts";
-import { turnColumns } from "./run-record.ts";
 import { SnapshotKeeper } from "./snapshot-keeper.ts";
 import type { TurnWriter } from "./turn-writer.ts";
 

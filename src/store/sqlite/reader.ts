@@ -1,19 +1,20 @@
 // Reads of one connection. Every row is checked before it is used: turns by their chain, others by their
 // sums. A damaged snapshot is passed over, since the journal can be folded without it.
 
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { JsonObject } from "../../base/json.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import type { Run } from "../../core/run.ts";
-import type { RunFilter, RunRecord, StoredRun } from "../../engine/ports.ts";
-import { fromColumn, toColumn } from "./column-text.ts";
-import { overdue, type RecordRow, recordOfRow } from "./run-record.ts";
+import type { AskingRun, RunFilter, RunRecord, StoredRun } from "../../engine/ports.ts";
+import { fromColumn, toColumn } from "../journal/column-text.ts";
+import { corrupt } from "../journal/damage.ts";
+import { overdue, type RecordRow, recordOfRow } from "../journal/run-record.ts";
+import { type LogRef, putTogether } from "../journal/snapshot.ts";
+import { unsqueeze } from "../journal/squeeze.ts";
+import { NO_HASH, sumOf, turnHash } from "../journal/turn-hash.ts";
 import { newestTurn } from "./schema.ts";
-import { type LogRef, putTogether } from "./snapshot.ts";
 import { type ReadSnapshot, SnapshotReader } from "./snapshot-reader.ts";
-import { unsqueeze } from "./squeeze.ts";
-import { corrupt, decoded } from "./store-fault.ts";
-import { NO_HASH, sumOf, turnHash } from "./turn-hash.ts";
+import { decoded } from "./store-fault.ts";
 import { missing, TurnReader } from "./turn-reader.ts";
 
 export interface ReadRun extends StoredRun {
@@ -46,11 +47,11 @@ export class Reader {
   readonly turns: TurnReader;
   readonly snapshots: SnapshotReader;
   readonly #db: DatabaseSync;
-  readonly #sql: ReturnType<typeof statements>;
+  readonly #sql: ReturnType<typeof statements> & { readonly asking: StatementSync };
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#sql = statements(db);
+    this.#sql = { ...statements(db), asking: db.prepare(askingSql(db)) };
     this.turns = new TurnReader(db);
     this.snapshots = new SnapshotReader(db);
   }
@@ -89,8 +90,10 @@ export class Reader {
   list({ status, packId, parent, before, limit }: RunFilter): readonly RunRecord[] {
     const last = before === undefined ? Number.MAX_SAFE_INTEGER : this.#number(before);
     if (last === undefined) return [];
+    // Whichever table narrows the choice gives the order, too; the other one's index would have to be sorted.
+    const number = packId === undefined && parent === undefined ? "h.run" : "r.id";
     const given = [
-      { test: "h.run < ?", value: last },
+      { test: `${number} < ?`, value: last },
       { test: "r.pack_id = ?", value: packId === undefined ? undefined : toColumn(packId) },
       { test: "r.parent = ?", value: parent === undefined ? undefined : toColumn(parent) },
     ].filter(({ value }) => value !== undefined);
@@ -98,7 +101,7 @@ export class Reader {
     const tests = given.map(({ test }) => test).join(" AND ");
     const select = (where: string) =>
       this.#db.prepare(`SELECT h.run FROM head h JOIN run r ON r.id = h.run
-        WHERE ${where} ORDER BY h.run DESC LIMIT ?`);
+        WHERE ${where} ORDER BY ${number} DESC LIMIT ?`);
     // Each status is looked up by itself: the index gives its runs in order.
     const byStatus = select(`${tests} AND h.status = ?`);
     const found = (
@@ -108,6 +111,14 @@ export class Reader {
     ) as { run: number }[];
     const numbers = found.map(({ run }) => run).sort((a, b) => b - a);
     return numbers.slice(0, limit).map((run) => this.#recordOf(run));
+  }
+
+  /** The longest waiting first. */
+  asking({ after, limit }: { readonly after?: string; readonly limit: number }): readonly AskingRun[] {
+    const [since = Number.NaN, number = Number.NaN] = (after ?? "-1 -1").split(" ").map(Number);
+    if (Number.isNaN(since) || Number.isNaN(number)) return [];
+    const rows = this.#sql.asking.all(since, number, limit) as { name: string; run: number; since: number }[];
+    return rows.map((row) => ({ run: fromColumn(row.name), place: `${row.since} ${row.run}` }));
   }
 
   names({ prefix, limit }: { prefix: string; limit: number }): readonly string[] {
@@ -198,6 +209,15 @@ export function checkedRecord(row: RunRow): RunRecord {
     throw corrupt(`turn ${row.turn} of run ${name}`, "its hash does not fit");
   }
   return recordOfRow(row);
+}
+
+/** A file of format 1 that is only read has no `inbox`: then every run that is not over is looked at. */
+function askingSql(db: DatabaseSync): string {
+  const has = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'inbox'").get() !== undefined;
+  const open = `(SELECT h.run, t.at AS since FROM head h JOIN turn t ON t.id = ${newestTurn("h.run")}
+    WHERE h.status IN ('waiting', 'running'))`;
+  return `SELECT r.name, i.run, i.since FROM ${has ? "inbox" : open} i JOIN run r ON r.id = i.run
+    WHERE (i.since, i.run) > (?, ?) ORDER BY i.since, i.run LIMIT ?`;
 }
 
 function statements(db: DatabaseSync) {

@@ -2,8 +2,8 @@
 // runs, keys and digests are as in their columns.
 
 import type { TurnRow } from "../../core/facts.ts";
-import type { RunColumns, TurnColumns } from "./run-record.ts";
-import type { SnapshotWrite } from "./snapshot.ts";
+import type { RunColumns, TurnColumns } from "../journal/run-record.ts";
+import type { SnapshotWrite } from "../journal/snapshot.ts";
 import type { ErrorText } from "./store-fault.ts";
 
 export type WriteRequest =

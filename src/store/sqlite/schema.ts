@@ -1,12 +1,14 @@
 // The tables of a store. `run` holds what a run was created with and `turn` its journal: neither is ever
-// changed. `head` holds what the journal folds to, one row per run, rewritten by every turn. `snapshot`,
+// changed. `head` holds what the journal folds to, one row per run, rewritten by every turn; `inbox` has the
+// runs that may want something of somebody, in the order they began to. `snapshot`,
 // `log` and `log_part` are a cache of folded runs; `blob` holds facts too large for a row; `program` holds
 // packs by digest.
 
 /** Read by `file(1)` and by us: "PKLP". */
 export const APPLICATION_ID = 0x50_4b_4c_50;
 
-export const SCHEMA_VERSION = 1;
+/** 2 has `inbox`, and an index by pack. */
+export const SCHEMA_VERSION = 2;
 
 // A turn's key is its run's number and its own in one integer: rows of a run lie side by side in a table
 // whose leaves hold rows of up to 4 KB. Keyed by two columns the same journal took a tenth more space.
@@ -22,6 +24,18 @@ export const turnOf = (key: number): number => key % TURNS_MAX;
 /** SQL for the key of the newest turn of the run whose number `run` gives. */
 export const newestTurn = (run: string): string =>
   `(SELECT max(id) FROM turn WHERE id BETWEEN (${run} << ${TURN_BITS}) AND (${run} << ${TURN_BITS}) + ${TURN_MAX})`;
+
+const INBOX = `
+CREATE TABLE inbox (run INTEGER PRIMARY KEY, since REAL NOT NULL) STRICT;
+CREATE INDEX inbox_since ON inbox (since);
+CREATE INDEX run_pack ON run (pack_id);`;
+
+/** From 1 to 2. Whether a run wants somebody shows with its next turn; until then it may. */
+export const UPGRADE = `${INBOX}
+INSERT INTO inbox (run, since)
+  SELECT h.run, t.at FROM head h JOIN turn t ON t.id = (h.run << ${TURN_BITS}) + h.turn
+  WHERE h.status IN ('waiting', 'running');
+UPDATE meta SET value = 2 WHERE name = 'schema';`;
 
 /** Statements that make an empty store, to be run in one transaction. */
 export const SCHEMA = `
@@ -70,6 +84,8 @@ CREATE TABLE head (
 CREATE INDEX head_status ON head (status);
 CREATE INDEX head_work ON head (run) WHERE work = 1;
 CREATE INDEX head_due ON head (due) WHERE due IS NOT NULL;
+
+${INBOX}
 
 CREATE TABLE blob (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, data BLOB NOT NULL) STRICT;
 

@@ -3,8 +3,8 @@
 
 import type { Log } from "../../base/log.ts";
 import type { Run } from "../../core/run.ts";
+import { type LogRef, type LogWrite, logsOf, type SnapshotWrite, withoutLogs } from "../journal/snapshot.ts";
 import type { TurnReply } from "./requests.ts";
-import { type LogRef, type LogWrite, logsOf, type SnapshotWrite, withoutLogs } from "./snapshot.ts";
 
 /** Runs remembered for their next turn. One that is forgotten is named again by a later turn or load. */
 const RUNS_MAX = 10_000;

@@ -2,11 +2,11 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Json } from "../../base/json.ts";
+import { corrupt } from "../journal/damage.ts";
+import { FOLD_VERSION, type LogRef } from "../journal/snapshot.ts";
+import { unsqueeze } from "../journal/squeeze.ts";
+import { sumOf } from "../journal/turn-hash.ts";
 import { keyOf, turnOf } from "./schema.ts";
-import { FOLD_VERSION, type LogRef } from "./snapshot.ts";
-import { unsqueeze } from "./squeeze.ts";
-import { corrupt } from "./store-fault.ts";
-import { sumOf } from "./turn-hash.ts";
 import type { RunNumber } from "./turn-reader.ts";
 
 interface SnapshotCells {

@@ -2,12 +2,12 @@
 // since the one before, so all snapshots of a run together weigh less than its journal.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { Sizes } from "../journal/run-record.ts";
+import { FOLD_VERSION, type LogRef, type LogWrite, type SnapshotWrite } from "../journal/snapshot.ts";
+import { squeeze } from "../journal/squeeze.ts";
+import { sumOf } from "../journal/turn-hash.ts";
 import type { SnapshotReply } from "./requests.ts";
-import type { Sizes } from "./run-record.ts";
 import { keyOf, TURN_MAX } from "./schema.ts";
-import { FOLD_VERSION, type LogRef, type LogWrite, type SnapshotWrite } from "./snapshot.ts";
-import { squeeze } from "./squeeze.ts";
-import { sumOf } from "./turn-hash.ts";
 
 /** All zero when there is none. */
 export type NewestSnapshot = Omit<Sizes, "bytes">;

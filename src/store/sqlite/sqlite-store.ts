@@ -14,15 +14,15 @@ import {
   type Store,
   type TakenJournal,
 } from "../../engine/ports.ts";
+import { toColumn } from "../journal/column-text.ts";
+import { runColumns, turnColumns } from "../journal/run-record.ts";
 import { recordOf } from "../record.ts";
-import { toColumn } from "./column-text.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { type OpenOptions, openForReading, openForWriting } from "./database.ts";
 import { type FileLock, lockFile } from "./file-lock.ts";
 import { Inspector } from "./inspector.ts";
 import { Reader, type ReadRun } from "./reader.ts";
 import type { CommitRequest, WriteReply, WriteRequest } from "./requests.ts";
-import { runColumns, turnColumns } from "./run-record.ts";
 import { SnapshotKeeper } from "./snapshot-keeper.ts";
 import { decoded, faultOf } from "./store-fault.ts";
 import { verifyRun } from "./verify.ts";
@@ -165,6 +165,10 @@ class SqliteStore implements Store {
 
   async list(filter: RunFilter) {
     return this.#read(() => this.#reader.list(filter));
+  }
+
+  async asking(page: { readonly after?: string; readonly limit: number }) {
+    return this.#read(() => this.#reader.asking(page));
   }
 
   async names(filter: { prefix: string; limit: number }) {

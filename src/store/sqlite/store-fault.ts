@@ -2,6 +2,7 @@
 
 import { Defect } from "../../base/assert.ts";
 import { Fault } from "../../engine/ports.ts";
+import { corrupt, decoded as decodedText } from "../journal/damage.ts";
 
 /** An error as it crosses from the commit thread: a fault by its code, a defect without one. */
 export interface ErrorText {
@@ -75,21 +76,9 @@ export function faultOf(error: unknown, path: string): Error {
 const isOutOfRange = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === "ERR_OUT_OF_RANGE";
 
-export function corrupt(what: string, why: string, cause?: unknown): Fault {
-  const message = `\`${what}\` is damaged: ${why}; \`packloop verify\` names every damaged part`;
-  return new Fault("store-corrupt", message, { retry: "never", cause });
-}
-
 /** What cannot be decoded is damaged. Errors of SQLite pass: they are judged by their codes. */
-export function decoded<T>(what: string | (() => string), decode: () => T): T {
-  try {
-    return decode();
-  } catch (error) {
-    if (error instanceof Fault || sqliteCode(error) !== undefined) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw corrupt(typeof what === "string" ? what : what(), why, error);
-  }
-}
+export const decoded = <T>(what: string | (() => string), decode: () => T): T =>
+  decodedText(what, decode, (error) => sqliteCode(error) !== undefined);
 
 /** Nobody's, so nobody is warned off it: the first run makes a store of it. */
 export function empty(path: string): Fault {

@@ -49,6 +49,7 @@ export class Sweeper {
     this.#db.prepare("DELETE FROM turn WHERE id BETWEEN ? AND ?").run(...range);
     this.#db.prepare("DELETE FROM snapshot WHERE id BETWEEN ? AND ?").run(...range);
     this.#db.prepare("DELETE FROM head WHERE run = ?").run(run);
+    this.#db.prepare("DELETE FROM inbox WHERE run = ?").run(run);
     this.#db.prepare("DELETE FROM run_program WHERE run = ?").run(run);
     this.#db.prepare("DELETE FROM run WHERE id = ?").run(run);
     this.#db.prepare("DELETE FROM removing WHERE run = ?").run(run);

@@ -2,11 +2,12 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Fact, TurnRow } from "../../core/facts.ts";
+import { corrupt } from "../journal/damage.ts";
+import { unsqueeze } from "../journal/squeeze.ts";
+import { NO_HASH, textHash, turnHash } from "../journal/turn-hash.ts";
+import { unpackText } from "../journal/turn-text.ts";
 import { keyOf, turnOf } from "./schema.ts";
-import { unsqueeze } from "./squeeze.ts";
-import { corrupt, decoded } from "./store-fault.ts";
-import { NO_HASH, textHash, turnHash } from "./turn-hash.ts";
-import { unpackText } from "./turn-text.ts";
+import { decoded } from "./store-fault.ts";
 
 /** Which run is read: its number in the file, and its name for messages. */
 export interface RunNumber {

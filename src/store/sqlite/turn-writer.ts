@@ -4,13 +4,13 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../base/assert.ts";
+import { overdue, type RunColumns, runSum, standingOf } from "../journal/run-record.ts";
+import { squeeze } from "../journal/squeeze.ts";
+import { NO_HASH, textHash, turnHash } from "../journal/turn-hash.ts";
+import { packText } from "../journal/turn-text.ts";
 import type { CommitRequest, ForkRequest, TurnReply, TurnWrite } from "./requests.ts";
-import { overdue, type RunColumns, runSum, standingOf } from "./run-record.ts";
 import { keyOf, newestTurn, TURN_BITS, TURN_MAX } from "./schema.ts";
 import { type NewestSnapshot, SnapshotWriter } from "./snapshot-writer.ts";
-import { squeeze } from "./squeeze.ts";
-import { NO_HASH, textHash, turnHash } from "./turn-hash.ts";
-import { packText } from "./turn-text.ts";
 
 /** Facts that weigh more are kept in `blob`. */
 const ROW_BYTES_MAX = 16 * 1024;
@@ -76,7 +76,7 @@ export class TurnWriter {
     const after = this.#append(before, request);
     if (after === undefined) return taken;
     const { snapshot } = request;
-    this.#keepHead(before, after, request.turn);
+    this.#keepHead(before, after, request);
     if (snapshot === undefined) return this.#replyTo(request, after);
     const written = this.#snapshots.write(after, request.turn, snapshot);
     return { ...this.#replyTo(request, { ...after, newest: undefined }), snapshot: written };
@@ -108,7 +108,7 @@ export class TurnWriter {
     const before = origin.cut === 0 ? start : this.#copy(origin, run);
     const after = this.#append(before, request);
     assert(after !== undefined, "a new run has no turn yet");
-    this.#putHead(after, request.turn);
+    this.#putHead(after, request);
     return this.#replyTo(request, after);
   }
 
@@ -161,16 +161,18 @@ export class TurnWriter {
   /**
    * Only a run at work may run ahead of its `head`, and not far: a lost last turn of any other is noticed.
    */
-  #keepHead(before: Position, after: Position, turn: number): void {
-    if (before.standing !== after.standing) this.#putHead(after, turn);
+  #keepHead(before: Position, after: Position, { turn, at }: TurnWrite): void {
+    if (before.standing !== after.standing) this.#putHead(after, { turn, at });
     else if (turn % HEAD_TURNS === 0 || standingOf(after.standing).work === 0) {
       this.#sql.moveHead.run(turn, after.hash, after.run);
     }
   }
 
-  #putHead({ run, hash, standing }: Position, turn: number): void {
-    const { status, work, due } = standingOf(standing);
+  #putHead({ run, hash, standing }: Position, { turn, at }: Pick<TurnWrite, "turn" | "at">): void {
+    const { status, work, asks, due } = standingOf(standing);
     this.#sql.putHead.run(run, turn, hash, status, work, due);
+    if (asks) this.#sql.ask.run(run, at);
+    else this.#sql.askNoMore.run(run);
   }
 }
 
@@ -200,6 +202,8 @@ function statements(db: DatabaseSync) {
       db.prepare(`INSERT INTO head (run, turn, hash, status, work, due) VALUES (?, ?, unhex(?), ?, ?, ?)
       ON CONFLICT (run) DO UPDATE SET turn = excluded.turn, hash = excluded.hash, status = excluded.status,
       work = excluded.work, due = excluded.due`),
+    ask: db.prepare("INSERT INTO inbox (run, since) VALUES (?, ?) ON CONFLICT DO NOTHING"),
+    askNoMore: db.prepare("DELETE FROM inbox WHERE run = ?"),
     moveHead: db.prepare("UPDATE head SET turn = ?, hash = unhex(?) WHERE run = ?"),
     settle: db.prepare(`UPDATE head SET turn = last.turn, hash = last.hash FROM turn AS last
       WHERE head.work = 1 AND last.id = ${newestTurn("head.run")} AND head.turn < last.turn`),

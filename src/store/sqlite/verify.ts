@@ -7,11 +7,11 @@ import { applyTurn } from "../../core/apply.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import { emptyRun, type Run } from "../../core/run.ts";
 import { Fault } from "../../engine/ports.ts";
+import { creationOf } from "../journal/run-record.ts";
+import { logsOf, withoutLogs } from "../journal/snapshot.ts";
 import { recordOf } from "../record.ts";
 import type { Inspector } from "./inspector.ts";
 import { checkedRecord, type Reader, type RunRow } from "./reader.ts";
-import { creationOf } from "./run-record.ts";
-import { logsOf, withoutLogs } from "./snapshot.ts";
 import type { ReadSnapshot } from "./snapshot-reader.ts";
 
 /** Turns read at a time; others get their turn on this thread in between. */

@@ -2,12 +2,12 @@
 // between groups: what it goes by stands in the file, so the writers of two threads may take turns.
 
 import type { DatabaseSync } from "node:sqlite";
+import { squeeze } from "../journal/squeeze.ts";
+import { sumOf } from "../journal/turn-hash.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import type { CommitRequest, WriteReply, WriteRequest } from "./requests.ts";
-import { squeeze } from "./squeeze.ts";
 import { errorText, isBusy, isFatal } from "./store-fault.ts";
 import { Sweeper } from "./sweeper.ts";
-import { sumOf } from "./turn-hash.ts";
 import { TurnWriter } from "./turn-writer.ts";
 
 export class Writer {

@@ -7,7 +7,7 @@ import type { CallContext } from "../../../engine/ports.ts";
 import { faultOfStatus } from "../../net/answer-fault.ts";
 import { type GuardedResponse, guardedRequest, readBody } from "../../net/guarded-request.ts";
 import { type HeaderOptions, readHeaders } from "../../net/net-options.ts";
-import { hostOf, portOf } from "../../net/net-rules.ts";
+import { hostOf, placeOf } from "../../net/net-rules.ts";
 import type { BoundTool, Surroundings } from "../bound-tool.ts";
 import { OptionReader } from "../option-reader.ts";
 import { answerOf, ToolProblem } from "../tool-problem.ts";
@@ -87,6 +87,7 @@ async function ask(args: Json, { options, around, context }: Call): Promise<Json
       ...headers.values(),
       // The same for every attempt at this step, so that a server can tell a repetition (S46).
       "idempotency-key": context.key,
+      ...context.trace?.headers,
     },
     ...(body !== undefined && { body }),
     rules: { allowPrivate: [placeOf(url.origin)] },
@@ -101,11 +102,6 @@ async function ask(args: Json, { options, around, context }: Call): Promise<Json
   }
   const { bytes, truncated } = await readBody(response, { maxBytes, signal });
   return resultOf(response, { text: headers.hide(bytes.toString("utf8")), truncated, maxBytes });
-}
-
-function placeOf(origin: URL): string {
-  const host = hostOf(origin);
-  return `${host.includes(":") ? `[${host}]` : host}:${portOf(origin)}`;
 }
 
 function requestOf(args: Json, url: UrlTemplate, { method, body }: EndpointOptions) {

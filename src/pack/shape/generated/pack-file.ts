@@ -1196,6 +1196,15 @@ export interface WorkflowEngine {
   result_bindings?: {
     [k: string]: ResultBinding;
   };
+  /**
+   * packloop: JSON Schemas of artifacts with a JSON type, by artifact. A value that does not fit is
+   * refused, and the model is told what is wrong with it.
+   */
+  artifact_schemas?: {
+    [k: string]: {
+      [k: string]: unknown;
+    };
+  };
   [k: string]: unknown;
 }
 /**

@@ -1,0 +1,52 @@
+// What every server of runs is made of, whichever way it is spoken to: the store with what is kept beside it,
+// and a log.
+
+import { type DestinationStream, type Logger, pino } from "pino";
+import type { Store } from "../../engine/ports.ts";
+import type { RunWorlds } from "../../host/run-worlds.ts";
+import { SideFile } from "../../server/side-file.ts";
+import { loadProgram } from "../load-pack.ts";
+import { noteRaw } from "../output.ts";
+import { localStorePath, openStore } from "./open-store.ts";
+import { makeFolders } from "./store-path.ts";
+
+export interface LoadedPack {
+  readonly file: string;
+  readonly digest: string;
+  readonly text: string;
+  readonly program: { readonly id: string; readonly version: string };
+}
+
+/** Before anything is opened: a pack with errors stops the server. */
+export const loadPacks = (files: readonly string[]): Promise<readonly LoadedPack[]> =>
+  Promise.all(files.map(async (file) => ({ file, ...(await loadProgram(file)) })));
+
+export async function openBeside(
+  path: string | undefined,
+  packs: readonly LoadedPack[],
+  at: number,
+): Promise<{ readonly store: Store; readonly side: SideFile }> {
+  const store = await openStore({ store: path, readOnly: false, create: true });
+  const beside = localStorePath(path);
+  makeFolders(beside);
+  const side = await sideFile(store, `${beside}-server`);
+  for (const { file, digest, text: source, program } of packs)
+    side.putPack({ digest, id: program.id, version: program.version, file, source, at });
+  return { store, side };
+}
+
+/** The store is let go of where the server cannot begin. */
+async function sideFile(store: Store, path: string): Promise<SideFile> {
+  try {
+    return new SideFile(path);
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** On standard error, one JSON object a line, and no secret in any. */
+export function serverLog(level: string, { redaction }: RunWorlds): Logger {
+  const destination: DestinationStream = { write: (line) => noteRaw(redaction.text(line)) };
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+}

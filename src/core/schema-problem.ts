@@ -1,0 +1,27 @@
+// Whether a value fits a JSON Schema of a pack, and the one thing to say when it does not.
+
+import { Validator } from "@cfworker/json-schema";
+import type { Json, JsonObject } from "../base/json.ts";
+import { kept } from "../base/kept.ts";
+
+export interface SchemaProblem {
+  /** A path below the value, empty for the value itself. */
+  readonly where: string;
+  readonly error: string;
+}
+
+const validators = new WeakMap<JsonObject, Validator>();
+
+export function schemaProblem(schema: JsonObject, value: Json): SchemaProblem | undefined {
+  const validator = kept(validators, schema, () => {
+    // The validator writes into the schema it is given; programs are frozen.
+    const copy = JSON.parse(JSON.stringify(schema)) as ConstructorParameters<typeof Validator>[0];
+    return new Validator(copy, "2020-12", false);
+  });
+  const checked = validator.validate(value);
+  if (checked.valid) return undefined;
+  // The deepest error says most; those above it only say that something below is wrong.
+  const [deepest] = checked.errors.toSorted((a, b) => b.instanceLocation.length - a.instanceLocation.length);
+  const where = (deepest?.instanceLocation ?? "#").replace(/^#\/?/, "");
+  return { where, error: deepest?.error ?? "not allowed" };
+}

@@ -1,0 +1,21 @@
+// MCP over HTTP: each request stands for itself, in whichever revision it is written.
+
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { checkDepth } from "../request-body.ts";
+import { BODY_BYTES_MAX } from "../route.ts";
+import type { Principal } from "../scope.ts";
+import type { ServerParts } from "../server-parts.ts";
+import { runServer } from "./run-server.ts";
+
+export async function serveHttp(
+  request: Request,
+  principal: Principal,
+  parts: ServerParts,
+): Promise<Response> {
+  checkDepth(await request.clone().text());
+  const { fetch } = createMcpHandler(({ era }) => runServer({ parts, principal, era }), {
+    maxRequestBodySize: BODY_BYTES_MAX,
+    onerror: (error) => parts.log.debug({ err: error }, "an MCP request was refused"),
+  });
+  return fetch(request);
+}

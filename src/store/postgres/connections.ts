@@ -1,0 +1,157 @@
+// Connections to one database. Work that loses its connection is done again on a new one for as long as an
+// outage may last; whoever writes says how to find out whether the lost attempt was kept.
+
+import { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Pool, PoolClient } from "pg";
+import { Fault } from "../../engine/ports.ts";
+import { faultOf, isLost, isToBeRepeated } from "./postgres-fault.ts";
+
+export interface ConnectionOptions {
+  readonly url: string;
+  /** Where the tables are; `packloop` unless the address names another (`?schema=`). */
+  readonly schema: string;
+  readonly connections: number;
+  /** How long the database may be away before work fails. */
+  readonly outageMs: number;
+}
+
+export type Query = Pick<PoolClient, "query">;
+
+/** Pauses between attempts. */
+const PAUSE_MS = 50;
+const PAUSE_MAX_MS = 1_000;
+
+export class Connections implements AsyncDisposable {
+  readonly #pool: Pool;
+  /** The driver forgets one that was refused for want of a password, and the server waits a minute for it. */
+  readonly #sockets: ReadonlySet<Socket>;
+  readonly #outageMs: number;
+  /** For messages: without the password. */
+  readonly place: string;
+  #closed = false;
+
+  private constructor(pool: Pool, sockets: ReadonlySet<Socket>, options: ConnectionOptions) {
+    this.#pool = pool;
+    this.#sockets = sockets;
+    this.#outageMs = options.outageMs;
+    this.place = placeOf(options.url);
+    // A connection that waits in the pool and dies is replaced by the next one that is needed.
+    pool.on("error", () => undefined);
+  }
+
+  static async open(options: ConnectionOptions): Promise<Connections> {
+    const { default: pg } = await import("pg");
+    const sockets = new Set<Socket>();
+    const stream = () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      return socket.once("close", () => sockets.delete(socket));
+    };
+    const pool = new pg.Pool({
+      stream,
+      connectionString: options.url,
+      application_name: "packloop",
+      max: options.connections,
+      connectionTimeoutMillis: 10_000,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      options: `-c search_path=${options.schema} -c synchronous_commit=on -c client_min_messages=warning`,
+    });
+    return new Connections(pool, sockets, options);
+  }
+
+  /** Once, without patience: for opening, where a wrong address is to be told at once. */
+  async once<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    try {
+      return await this.#attempt(work);
+    } catch (error) {
+      throw faultOf(error, this.place);
+    }
+  }
+
+  /** Work that may be done twice. */
+  read<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return this.write(work, async () => undefined);
+  }
+
+  /** `kept` looks whether an attempt whose end is unknown was kept, and gives its result if so. */
+  async write<T>(
+    work: (query: Query) => Promise<T>,
+    kept: (query: Query) => Promise<T | undefined>,
+  ): Promise<T> {
+    const began = performance.now();
+    let isUnknown = false;
+    for (let pause = PAUSE_MS; ; pause = Math.min(pause * 2, PAUSE_MAX_MS)) {
+      try {
+        return await this.#attempt(
+          async (query) => (isUnknown ? await kept(query) : undefined) ?? work(query),
+        );
+      } catch (error) {
+        const passes = isLost(error) || isToBeRepeated(error);
+        if (!passes || this.#closed || performance.now() - began > this.#outageMs)
+          throw faultOf(error, this.place);
+        isUnknown ||= isLost(error);
+      }
+      await wait(pause);
+    }
+  }
+
+  /** Several statements, all kept or none. */
+  transaction<T>(
+    work: (query: Query) => Promise<T>,
+    kept: (query: Query) => Promise<T | undefined>,
+  ): Promise<T> {
+    return this.write(async (query) => {
+      await query.query("BEGIN");
+      try {
+        const result = await work(query);
+        await query.query("COMMIT");
+        return result;
+      } catch (error) {
+        if (!isLost(error)) await query.query("ROLLBACK");
+        throw error;
+      }
+    }, kept);
+  }
+
+  /** A connection of one's own; the caller ends it by `release(true)`. */
+  async own(): Promise<PoolClient> {
+    return this.#pool.connect();
+  }
+
+  async #attempt<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Fault("store-unavailable", "the store is closed", { retry: "never" });
+    const client = await this.#pool.connect();
+    // Heard by the statement that waits; without a listener it would end the process.
+    const deaf = () => undefined;
+    client.on("error", deaf);
+    let broken = false;
+    try {
+      return await work(client);
+    } catch (error) {
+      broken = isLost(error);
+      throw error;
+    } finally {
+      client.off("error", deaf);
+      client.release(broken);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#pool.end();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+function placeOf(url: string): string {
+  try {
+    const { host, pathname, searchParams } = new URL(url);
+    const socket = searchParams.get("host");
+    return `\`${socket ?? host}${pathname}\``;
+  } catch {
+    return "named by the store's address";
+  }
+}

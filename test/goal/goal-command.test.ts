@@ -1,0 +1,90 @@
+// `packloop goal` with the ordinary engine: the built-in pack, scripted models and tools, and its budgets.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { goalPack } from "../../src/goal/goal-pack.ts";
+import { openPack } from "../../src/pack/open-pack.ts";
+import { root } from "./loop-host.ts";
+
+const frame =
+  "{ restated: Find it, criteria: [{ id: C1, text: it is known }], assumptions: [], unknowns: [] }";
+const script = `states:
+  frame:
+    - { artifacts: { frame: { restated: too little } }, event: Framed }
+    - { artifacts: { frame: ${frame} }, event: Framed }
+  plan:
+    - { artifacts: { plan: { todo: [{ id: T1, task: look, status: doing, serves: C1 }], next_focus: look } }, event: Planned }
+  act:
+    - { calls: [{ tool: look, args: { at: shelf } }], event: Acted }
+  reflect:
+    - { artifacts: { memory: not on the shelf }, event: Act }
+    - artifacts: { report: { summary: It may be 7, criteria: [{ id: C1, met: false, evidence: ["step:2"] }], artifacts: [] } }
+    - artifacts: { report: { summary: It must be 7, criteria: [{ id: C1, met: true, evidence: [] }], artifacts: [] } }
+    - artifacts: { report: { summary: It is 7, criteria: [{ id: C1, met: true, evidence: ["step:2"] }], artifacts: [] } }
+      event: Done
+tools:
+  look: [{ ok: nothing }, { ok: 7 }]
+`;
+
+function goal(...args: readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), "packloop-goal-cli-"));
+  writeFileSync(join(folder, "script.yaml"), script);
+  const main = join(root, "src/cli/main.ts");
+  const code = `import(${JSON.stringify(main)}).then((m) => m.main(process.argv.slice(1))).then((c) => { process.exitCode ??= c; })`;
+  const ended = spawnSync(process.execPath, ["-e", code, "--", "goal", ...args], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  return { code: ended.status, out: ended.stdout, err: ended.stderr };
+}
+
+const summaryOf = (out: string) => JSON.parse(out.trim().split("\n").at(-1) ?? "") as Record<string, unknown>;
+
+describe("packloop goal", () => {
+  test("frames, plans, acts and reflects until the goal is reached; a frame of the wrong form is refused, and so is a report without ground", () => {
+    const { code, out, err } = goal("find it", "--tools", "look", "--script", "script.yaml", "--json");
+    expect(code, err).toBe(0);
+    expect(summaryOf(out)).toMatchObject({
+      status: "completed",
+      visits: { frame: 1, plan: 1, act: 2, reflect: 2, done: 1 },
+      used: { tool_calls: 2, model_calls: 9 },
+      output: { text: "It is 7", artifacts: { memory: "not on the shelf", frame: { restated: "Find it" } } },
+    });
+  });
+
+  test("ends with exit code 11 when its steps are spent", () => {
+    const { code, out } = goal("find it", "--script", "script.yaml", "--max-steps", "1", "--json");
+    expect(code).toBe(11);
+    expect(summaryOf(out)).toMatchObject({
+      status: "budget_exhausted",
+      reason: { limit: "max_visits", state: "act" },
+    });
+  });
+
+  test.each([
+    [["find it"], "no tool is bound"],
+    [["find it", "--tools", "other", "--script", "script.yaml"], "nothing is bound to `other`"],
+    [[" ", "--script", "script.yaml"], "the goal is empty"],
+    [["find it", "--max-steps", "0"], "`0` is not a whole number from 1 on"],
+    [["find it", "--tools", "a,,b"], "expected names with commas"],
+  ])("%j is refused before anything starts", (args, message) => {
+    const { code, err } = goal(...args);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  });
+});
+
+test("the built-in pack has no errors, and the checker proves that every run of it ends", () => {
+  const pack = openPack(JSON.stringify(goalPack({ tools: ["look"], stepsMax: 3, reframesMax: 2 })), {
+    file: "goal.pack.json",
+  });
+  if (!pack.ok) throw pack.toError();
+  expect(pack.bound).toMatchObject({
+    verdict: "guards",
+    toolCalls: 3,
+    perState: { act: 3, frame: 3, done: 1 },
+  });
+});

@@ -1,0 +1,167 @@
+// What is wrong with a database is said in one line, whoever is asked; and what a role needs to be let in.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { sampleJournal } from "../../src/store/sample-journal.ts";
+import { commitAll } from "../../src/store/stored-journal.ts";
+import { folderWith, packloop } from "../cli/run-cli.ts";
+import { files, start } from "../cli/work-pack.ts";
+import { type PostgresServer, postgresMissing, startPostgres } from "../postgres-server.ts";
+
+/** What docs/postgres.md lists for who drives runs but may not change the tables. */
+const GRANTS = `
+  GRANT USAGE ON SCHEMA packloop TO driver;
+  GRANT SELECT ON ALL TABLES IN SCHEMA packloop TO driver;
+  GRANT INSERT, DELETE ON packloop.run, packloop.turn, packloop.snapshot, packloop.run_program TO driver;
+  GRANT INSERT, UPDATE, DELETE ON packloop.head, packloop.worker, packloop.program TO driver;
+`;
+
+describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres({
+      access: ["local all locked scram-sha-256", "local replication all trust"],
+    });
+    for (const sql of [
+      "CREATE ROLE locked LOGIN PASSWORD 'right'",
+      "CREATE ROLE nobody LOGIN",
+      "CREATE ROLE driver LOGIN",
+      "CREATE ROLE reader LOGIN",
+      "CREATE DATABASE newer",
+      "CREATE DATABASE bare",
+      "CREATE DATABASE frozen",
+      "ALTER DATABASE frozen SET default_transaction_read_only = on",
+    ])
+      await server.run(sql);
+    for (const database of ["postgres", "newer"])
+      await (await openPostgresStore(server.url({ database })))[Symbol.asyncDispose]();
+    await server.run("UPDATE packloop.meta SET value = '99' WHERE name = 'version'", "newer");
+    await server.run(GRANTS);
+    await server.run(
+      "GRANT USAGE ON SCHEMA packloop TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA packloop TO reader",
+    );
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  /** What `run` says with this store. */
+  function said(store: string, args: readonly string[] = start) {
+    using folder = folderWith(files);
+    const { code, stdout, stderr } = packloop([...args, "--store", store], { cwd: folder.path });
+    return { code, stdout, stderr };
+  }
+
+  const withPassword = (url: string, password: string) => url.replace("locked@", `locked:${password}@`);
+  const cases: readonly (readonly [what: string, url: () => string, line: RegExp])[] = [
+    [
+      "an address that is none",
+      () => "postgres://[here",
+      /^the store's address is not a URL \(postgres:\/\/\S+\)$/,
+    ],
+    [
+      "a schema that is none",
+      () => `${server.url()}&schema=a-b`,
+      /^`a-b` is not a name for a schema \(a-z, 0-9, _\)$/,
+    ],
+    [
+      "a port where nobody listens",
+      () => "postgres://me:secret@127.0.0.1:1/db",
+      /^the database `127\.0\.0\.1:1\/db` cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1$/,
+    ],
+    [
+      "a host that there is not",
+      () => "postgres://me:secret@nowhere.invalid/db",
+      /^the database `nowhere\.invalid\/db` cannot be reached: getaddrinfo (ENOTFOUND|EAI_AGAIN) nowhere\.invalid$/,
+    ],
+    [
+      "a wrong password",
+      () => withPassword(server.url({ role: "locked" }), "wrong"),
+      /^the database `\S+` refuses the user or password \(password authentication failed for user "locked"\)$/,
+    ],
+    [
+      "no password",
+      () => server.url({ role: "locked" }),
+      /^the database `\S+` wants a password, and the address has none that fits \(SASL.*\)$/,
+    ],
+    [
+      "a role that there is not",
+      () => server.url({ role: "ghost" }),
+      /^the database `\S+` refuses the user or password \(role "ghost" does not exist\)$/,
+    ],
+    [
+      "a database that there is not",
+      () => server.url({ database: "missing" }),
+      /^there is no such database: `\S+\/missing` \(create it first\)$/,
+    ],
+    [
+      "a role without rights",
+      () => server.url({ role: "nobody" }),
+      /^missing rights in `\S+`: permission denied for schema packloop \(docs\/postgres\.md lists what a role needs\)$/,
+    ],
+    [
+      "a role that may not make the tables",
+      () => server.url({ role: "nobody", database: "bare" }),
+      /^missing rights in `\S+`: permission denied for database bare \(docs\/postgres\.md lists what a role needs\)$/,
+    ],
+    [
+      "tables of a newer packloop",
+      () => server.url({ database: "newer" }),
+      /^the tables were made by a newer packloop \(version 99, this one knows 1\): update packloop$/,
+    ],
+    [
+      "a database that may only be read",
+      () => server.url({ database: "frozen" }),
+      /^`\S+` can only be read, as a replica does \(name the primary server\)$/,
+    ],
+  ];
+
+  test.for(cases)("%s is refused in one line", ([, url, line]) => {
+    const { code, stdout, stderr } = said(url());
+    const isTooNew = stderr.includes("newer packloop");
+    expect([code, stdout, stderr.split("\n").length]).toEqual([isTooNew ? 2 : 3, "", 2]);
+    expect(stderr.trim().replace(/^error: /, "")).toMatch(line);
+    expect(stderr).not.toMatch(/secret|wrong@/);
+  });
+
+  test("a replica is read, and refuses runs in one line", async () => {
+    await using store = await openPostgresStore(server.url());
+    await commitAll(store, "r", sampleJournal(1, 3));
+    await using replica = await server.standby();
+    const seen = said(replica.url(), ["ls", "--json"]);
+    expect([seen.code, seen.stderr]).toEqual([0, ""]);
+    const { code, stderr } = said(replica.url());
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /^error: `\S+` can only be read, as a replica does \(name the primary server\)\n$/,
+    );
+  });
+
+  test("a role with the documented rights drives runs, and one that may only read looks at them", async () => {
+    await using store = await openPostgresStore(server.url({ role: "driver" }));
+    await store.shared.beat();
+    await store.putProgram("digest", {}, "source");
+    await commitAll(store, "driven", sampleJournal(2, 200));
+    expect(await store.verify("driven")).toEqual([]);
+    expect(await store.shared.beat()).toEqual({ moved: [], lost: [] });
+    await using reader = await openPostgresStore(server.url({ role: "reader" }), { readOnly: true });
+    expect((await reader.record("driven"))?.turn).toBe(200);
+    await store.remove(["driven"]);
+    await store.collect();
+  });
+
+  test("a schema that was made for a role needs no right to make schemas", async () => {
+    await server.run("CREATE SCHEMA theirs AUTHORIZATION nobody");
+    await using store = await openPostgresStore(`${server.url({ role: "nobody" })}&schema=theirs`);
+    expect(await store.list({ limit: 1 })).toEqual([]);
+  });
+
+  test("four that come to an empty database at the same moment make its tables once", async () => {
+    await server.run("CREATE DATABASE fresh");
+    const url = server.url({ database: "fresh" });
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore(url)));
+    await commitAll(stores[0] as never, "r", sampleJournal(1, 2));
+    for (const store of stores) expect((await store.record("r"))?.turn).toBe(2);
+    await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()));
+    await using again = await openPostgresStore(url);
+    expect((await again.record("r"))?.turn).toBe(2);
+  });
+});

@@ -1,0 +1,63 @@
+// Everything that waits for a person, who has waited longest first.
+
+import { useEffect, useState } from "react";
+import type { InboxItem } from "../../../src/host/inbox.ts";
+import { ask } from "../api.ts";
+import { visible } from "../part/format.ts";
+import { Empty, Failed, Loading } from "../part/notices.tsx";
+import { useAsked } from "../part/use-asked.ts";
+import { useChanges } from "../part/use-changes.ts";
+import { AskCard } from "./ask-card.tsx";
+
+interface InboxPage {
+  readonly items: readonly InboxItem[];
+  readonly notices: readonly { readonly webhook: string; readonly url: string; readonly why: string }[];
+  readonly next_cursor: string | null;
+}
+
+const keyOf = ({ run, step }: InboxItem): string => `${run} ${step}`;
+
+export function InboxScreen() {
+  const round = useChanges();
+  const { value, error, again } = useAsked<InboxPage>(`inbox ${round}`, () => ask<InboxPage>("/api/inbox"));
+  const shown = useKept(value?.items);
+  return (
+    <div className="screen narrow-screen">
+      <div className="screen-head">
+        <h1>Inbox</h1>
+        {value !== undefined && <span className="faint numbers">{value.items.length} waiting</span>}
+      </div>
+      {error !== undefined && <Failed error={error} again={again} />}
+      {value === undefined && error === undefined && <Loading lines={6} label="Loading the inbox" />}
+      {value?.notices.map((notice) => (
+        <p key={notice.webhook} className="problem">
+          The webhook {visible(notice.url)} is told nothing any more: {visible(notice.why)}
+        </p>
+      ))}
+      {value !== undefined && shown.length === 0 && (
+        <Empty title="Nothing waits for you">
+          Approvals, questions and calls in doubt appear here by themselves.
+        </Empty>
+      )}
+      {shown.map((item, index) => (
+        <AskCard key={keyOf(item)} item={item} isFirst={index === 0} stale={again} />
+      ))}
+      {typeof value?.next_cursor === "string" && (
+        <p className="faint">There are more; they follow when these are decided.</p>
+      )}
+    </div>
+  );
+}
+
+/** What was decided stays, as a line that says so, until the screen is left. */
+function useKept(items: readonly InboxItem[] | undefined): readonly InboxItem[] {
+  const [kept, setKept] = useState<readonly InboxItem[]>([]);
+  useEffect(() => {
+    if (items === undefined) return;
+    setKept((before) => {
+      const known = new Set(before.map(keyOf));
+      return [...before, ...items.filter((item) => !known.has(keyOf(item)))];
+    });
+  }, [items]);
+  return kept;
+}

@@ -1,0 +1,20 @@
+// Values as texts that the page can show at once.
+
+import type { Json } from "../../../src/base/json.ts";
+import type { CutText } from "./journal-shapes.ts";
+
+/** Longer texts are cut, and loaded whole on request. */
+const SHOWN_MAX = 64 * 1024;
+
+/** What is left of one: enough to see what it is. */
+const LEFT = 4 * 1024;
+
+export function cutText(text: string): CutText {
+  const isCut = text.length > SHOWN_MAX;
+  return { text: isCut ? text.slice(0, LEFT) : text, size: text.length, isCut };
+}
+
+export const textOf = (value: Json | undefined): string =>
+  typeof value === "string" ? value : JSON.stringify(value ?? null, null, 2);
+
+export const cutValue = (value: Json | undefined): CutText => cutText(textOf(value));

@@ -1,0 +1,57 @@
+// A text of any kind and length, as text. A long one is shown in part until somebody asks for the rest.
+
+import { useState } from "react";
+import type { CutText } from "../journal/journal-shapes.ts";
+import { size, visible } from "./format.ts";
+
+interface TextProps {
+  readonly text: CutText;
+  readonly label: string;
+  readonly whole?: () => Promise<string>;
+  /** As prose, not as code. */
+  readonly isProse?: boolean;
+}
+
+/** More than this is not put into a page; it can be downloaded. */
+const LOADED_MAX = 2_000_000;
+
+export function TextView({ text, label, whole, isProse = false }: TextProps) {
+  const [loaded, setLoaded] = useState<string>();
+  const shown = loaded ?? text.text;
+  const load = async (): Promise<void> => {
+    if (whole !== undefined) setLoaded((await whole()).slice(0, LOADED_MAX));
+  };
+  const download = async (): Promise<void> => {
+    if (whole !== undefined) saveText(label, await whole());
+  };
+  return (
+    <div className="text-view">
+      <pre className={isProse ? "text prose" : "text"} tabIndex={0} role="region" aria-label={label}>
+        {shown === "" ? <span className="faint">empty</span> : visible(shown)}
+        {text.isCut && loaded === undefined && <span className="faint"> …</span>}
+      </pre>
+      {text.isCut && whole !== undefined && (
+        <p className="cut-note">
+          {loaded === undefined ? `The first part of ${size(text.size)}. ` : `${size(text.size)}. `}
+          {loaded === undefined && (
+            <button type="button" className="button quiet" onClick={() => void load()}>
+              Load
+            </button>
+          )}
+          <button type="button" className="button quiet" onClick={() => void download()}>
+            Download
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function saveText(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${name.replaceAll(/[^\w.-]+/g, "-").slice(0, 80)}.txt`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

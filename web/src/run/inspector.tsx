@@ -1,0 +1,129 @@
+// One turn in every detail. Tabs that have nothing to show are not there.
+
+import type { ReactNode } from "react";
+import type { Moment, StepView } from "../journal/journal-shapes.ts";
+import { count } from "../part/format.ts";
+import { Failed, Loading } from "../part/notices.tsx";
+import { useAsked } from "../part/use-asked.ts";
+import { goWith } from "../route.ts";
+import { ArtifactsTab } from "./artifacts-tab.tsx";
+import { OverviewTab } from "./overview-tab.tsx";
+import { MessagesTab, PromptTab } from "./prompt-tab.tsx";
+import { FactsTab, RawTab } from "./raw-tab.tsx";
+import { ToolsTab } from "./tools-tab.tsx";
+import type { RunView } from "./use-run.ts";
+
+const TABS = {
+  overview: "Overview",
+  prompt: "Prompt",
+  messages: "Messages",
+  tools: "Tools",
+  artifacts: "Artifacts",
+  raw: "Raw",
+  facts: "Facts",
+} as const;
+export type Tab = keyof typeof TABS;
+
+function tabsOf(moment: Moment | undefined): readonly Tab[] {
+  const hasModel = (moment?.modelStep ?? null) !== null;
+  const hasTools = moment?.steps.some(({ tool }) => tool !== null) === true;
+  const hasArtifacts = (moment?.artifacts.length ?? 0) > 0;
+  return (Object.keys(TABS) as Tab[]).filter((tab) => {
+    if (tab === "prompt" || tab === "messages" || tab === "raw") return hasModel;
+    if (tab === "tools") return hasTools;
+    return tab === "artifacts" ? hasArtifacts : true;
+  });
+}
+
+function tabNow({ query, moment }: RunView): Tab {
+  return tabsOf(moment.value).find((tab) => tab === query.get("tab")) ?? "overview";
+}
+
+export function moveTab(view: RunView, by: 1 | -1): void {
+  const tabs = tabsOf(view.moment.value);
+  const at = tabs.indexOf(tabNow(view));
+  const next = tabs[(at + by + tabs.length) % tabs.length] ?? "overview";
+  showTab(next);
+}
+
+const showTab = (tab: Tab): void => goWith({ tab: tab === "overview" ? undefined : tab }, { replace: true });
+
+export function Inspector({ view }: { readonly view: RunView }) {
+  const { moment, feed, turn, state } = view;
+  const tab = tabNow(view);
+  const tabs = tabsOf(moment.value);
+  const model = moment.value?.modelStep ?? null;
+  const shownTurn = moment.value?.turn ?? turn;
+  const isModelTab = tab === "prompt" || tab === "messages" || tab === "raw" || tab === "overview";
+  const step = useAsked<StepView>(
+    model === null || !isModelTab ? undefined : `${feed.run} ${model} ${shownTurn}`,
+    () => feed.questions.step(model ?? 0, shownTurn),
+  );
+  return (
+    <section className="panel inspector" aria-label="Inspector">
+      <h2 className="unseen">Inspector</h2>
+      <div className="tabs" role="tablist" aria-label="What to look at">
+        {tabs.map((one) => (
+          <button
+            key={one}
+            type="button"
+            role="tab"
+            id={`tab-${one}`}
+            aria-selected={one === tab}
+            aria-controls="tab-panel"
+            tabIndex={one === tab ? 0 : -1}
+            onClick={() => showTab(one)}
+            onKeyDown={(event) => {
+              if (event.key === "ArrowRight") moveTab(view, 1);
+              if (event.key === "ArrowLeft") moveTab(view, -1);
+            }}
+          >
+            {TABS[one]}
+          </button>
+        ))}
+      </div>
+      <div className="tab-panel" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
+        {moment.error !== undefined && <Failed error={moment.error} again={moment.again} />}
+        {moment.value === undefined && moment.error === undefined && (
+          <>
+            <Loading lines={6} label="Reading the journal" />
+            {state.loaded < state.turns && (
+              <p className="faint small numbers">
+                {count(state.loaded)} of {count(state.turns)} turns read
+              </p>
+            )}
+          </>
+        )}
+        {moment.value !== undefined && (
+          <TabOf tab={tab} view={view} moment={moment.value} step={step.value} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface TabProps {
+  readonly tab: Tab;
+  readonly view: RunView;
+  readonly moment: Moment;
+  readonly step: StepView | undefined;
+}
+
+function TabOf({ tab, view, moment, step }: TabProps): ReactNode {
+  switch (tab) {
+    case "overview":
+      return <OverviewTab view={view} moment={moment} step={step} />;
+    case "prompt":
+      return <PromptTab step={step} />;
+    case "messages":
+      return <MessagesTab step={step} />;
+    case "tools":
+      return <ToolsTab view={view} moment={moment} />;
+    case "artifacts":
+      return <ArtifactsTab view={view} moment={moment} />;
+    case "raw":
+      return <RawTab view={view} step={step} />;
+    case "facts":
+      return <FactsTab view={view} moment={moment} />;
+  }
+}

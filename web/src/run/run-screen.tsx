@@ -1,0 +1,125 @@
+// A run: where it went, how it stood at any turn, and what was said there.
+
+import { useEffect, useState } from "react";
+import { embeddedRun } from "../export/embedded-run.ts";
+import { ForkDialog } from "../fork/fork-dialog.tsx";
+import { copyText } from "../part/copy-button.tsx";
+import { type KeyTable, useKeys } from "../part/keys.ts";
+import { Failed, Loading } from "../part/notices.tsx";
+import { go, goWith, linkNow, packHref } from "../route.ts";
+import { BudgetStrip } from "./budget-strip.tsx";
+import { CompareDialog } from "./compare-dialog.tsx";
+import { GraphPanel } from "./graph-panel.tsx";
+import { Inspector, moveTab } from "./inspector.tsx";
+import { RunHeader } from "./run-header.tsx";
+import { Scrubber } from "./scrubber.tsx";
+import { Splitter } from "./splitter.tsx";
+import { TracePanel } from "./trace-panel.tsx";
+import { type RunView, useRun } from "./use-run.ts";
+
+const PANELS = ["trace", "graph", "inspector"] as const;
+type Panel = (typeof PANELS)[number];
+
+export function RunScreen({ run }: { readonly run: string }) {
+  const view = useRun(run);
+  const [dialog, setDialog] = useState<"fork" | "compare">();
+  useKeys(view === undefined ? {} : keysOf(view, setDialog));
+  if (view === undefined) return <Loading />;
+  const { state } = view;
+  if (state.error !== undefined && state.summary === undefined)
+    return <Failed isScreen error={state.error} />;
+  if (state.summary === undefined) return <Loading lines={8} label="Loading the run" />;
+  const panel = PANELS.find((one) => one === view.query.get("panel")) ?? "trace";
+  return (
+    <div className="run-screen" data-panel={panel}>
+      <RunHeader view={view} summary={state.summary} open={setDialog} />
+      <BudgetStrip view={view} summary={state.summary} />
+      <Scrubber view={view} />
+      <PanelSwitch panel={panel} />
+      <div className="panels">
+        <GraphPanel view={view} />
+        <Splitter name="left" label="Width of the graph" />
+        <TracePanel view={view} />
+        <Splitter name="right" label="Width of the inspector" />
+        <Inspector view={view} />
+      </div>
+      <Announcer view={view} />
+      {dialog === "fork" && <ForkDialog view={view} close={() => setDialog(undefined)} />}
+      {dialog === "compare" && <CompareDialog run={run} close={() => setDialog(undefined)} />}
+    </div>
+  );
+}
+
+function keysOf(view: RunView, open: (dialog: "fork" | "compare") => void): KeyTable {
+  const { turn, look, state, moment } = view;
+  const step = (by: number) => () => look(turn + by);
+  const sameState = (by: 1 | -1) => () => {
+    const row = moment.value?.row ?? -1;
+    const here = state.visits.get(row);
+    for (let index = row + by; index >= 0 && index < state.visitCount; index += by) {
+      const other = state.visits.get(index);
+      if (other !== undefined && other.to === here?.to) return look(other.turn);
+    }
+  };
+  return {
+    j: step(1),
+    k: step(-1),
+    ArrowDown: step(1),
+    ArrowUp: step(-1),
+    Home: () => look(1),
+    End: () => look(state.turns),
+    "[": sameState(-1),
+    "]": sameState(1),
+    h: () => moveTab(view, -1),
+    l: () => moveTab(view, 1),
+    ".": () => look(undefined),
+    d: () => goWith({ tab: "artifacts" }, { replace: true }),
+    y: () => void copyText(linkNow()),
+    ...(embeddedRun() === undefined && serverKeys(view, open)),
+  };
+}
+
+/** What a file cannot do by itself. */
+function serverKeys({ state }: RunView, open: (dialog: "fork" | "compare") => void): KeyTable {
+  return {
+    f: () => open("fork"),
+    c: () => open("compare"),
+    "g p": () => {
+      if (state.summary !== undefined) go(packHref(state.summary.pack.digest));
+    },
+  };
+}
+
+/** On narrow screens one panel is shown at a time. */
+function PanelSwitch({ panel }: { readonly panel: Panel }) {
+  return (
+    <div className="panel-switch" role="group" aria-label="Panel">
+      {PANELS.map((one) => (
+        <button
+          key={one}
+          type="button"
+          aria-pressed={one === panel}
+          onClick={() => goWith({ panel: one === "trace" ? undefined : one }, { replace: true })}
+        >
+          {one === "trace" ? "Trace" : one === "graph" ? "Graph" : "Inspector"}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Says where the run is, at most once a second, to those who cannot see it move. */
+function Announcer({ view: { state } }: { readonly view: RunView }) {
+  const { summary } = state;
+  const text = `${summary?.status.replace("_", " ") ?? ""} in ${summary?.state ?? "no state"}`;
+  const [said, setSaid] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSaid(text), 1_000);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <p className="unseen" aria-live="polite">
+      {said}
+    </p>
+  );
+}
