@@ -3,9 +3,9 @@
 // curve over the number of processes, and the design in which every ask is a job of graphile-worker. The peers are
 // installed by hand in bench/peers/postgres; without them there is nothing to compare with.
 
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
@@ -20,6 +20,12 @@ const WARM_MS = 3_000;
 const MEASURED_MS = 4_000;
 
 type Peer = "packloop" | "dbos" | "graphile";
+
+interface Rate {
+  readonly perSecond: number;
+  /** Microseconds of processor for a step, of the processes and of the server. */
+  readonly cpuUs: number;
+}
 
 const programs: Readonly<Record<Peer, string>> = {
   packloop: fileURLToPath(new URL("postgres-worker.ts", import.meta.url)),
@@ -38,24 +44,30 @@ export async function postgresRate(): Promise<readonly Figure[]> {
     ["packloop", 1],
     ["packloop", 4],
   ];
-  const rates = new Map<string, number[]>(cases.map(([peer, processes]) => [`${peer} ${processes}`, []]));
+  const rates = new Map<string, Rate[]>(cases.map(([peer, processes]) => [`${peer} ${processes}`, []]));
   for (let round = 0; round < ROUNDS; round++)
     for (const [peer, processes] of cases)
       rates.get(`${peer} ${processes}`)?.push(await rateOf(server, peer, processes));
-  const of = (name: string) => rates.get(name) ?? [];
-  const shown = [...rates].map(([name, list]) => `${name}: ${Math.round(median(list))}/s`).join(", ");
+  const of = (name: string) => (rates.get(name) ?? []).map(({ perSecond }) => perSecond);
+  const shown = [...rates].map(([name, list]) => {
+    const [perSecond, cpuUs] = [
+      median(list.map((one) => one.perSecond)),
+      median(list.map((one) => one.cpuUs)),
+    ];
+    return `${name}: ${Math.round(perSecond)}/s, ${Math.round(cpuUs)} us of processor`;
+  });
   const over = of("packloop 2").map((rate, round) => rate / (of("dbos 2")[round] as number));
   return [
     {
       ...{ id: "P8", what: "64 runs of 2 workers in PostgreSQL", value: median(over), unit: "x DBOS" },
-      ...{ bar: { min: 5 }, quickest: Math.max(...over), from: shown },
+      ...{ bar: { min: 5 }, quickest: Math.max(...over), from: shown.join("; ") },
     },
   ];
 }
 
 let databases = 0;
 
-async function rateOf(server: PostgresServer, peer: Peer, processes: number): Promise<number> {
+async function rateOf(server: PostgresServer, peer: Peer, processes: number): Promise<Rate> {
   const database = `bench${++databases}`;
   await server.run(`CREATE DATABASE ${database}`);
   const url = server.url({ database });
@@ -70,10 +82,14 @@ async function rateOf(server: PostgresServer, peer: Peer, processes: number): Pr
       if (said !== "ready") throw new Error(`${peer} did not start`);
     }
     await wait(WARM_MS);
-    const [before, began] = [await steps(children), performance.now()];
+    const all = [...children.map(({ pid = 0 }) => pid), ...childrenOf(server.pid())];
+    const [before, cpu, began] = [await steps(children), cpuMs(all), performance.now()];
     await wait(MEASURED_MS);
     const made = (await steps(children)) - before;
-    return (made * 1_000) / (performance.now() - began);
+    return {
+      perSecond: (made * 1_000) / (performance.now() - began),
+      cpuUs: ((cpuMs(all) - cpu) * 1_000) / made,
+    };
   } finally {
     for (const child of children) {
       const ended = once(child, "exit");
@@ -110,6 +126,25 @@ async function steps(children: readonly ChildProcess[]): Promise<number> {
     const told = once(child, "message") as Promise<[number]>;
     child.send("steps");
     sum += (await told)[0];
+  }
+  return sum;
+}
+
+function childrenOf(pid: number): readonly number[] {
+  const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
+  return stdout.split("\n").map(Number).filter(Boolean);
+}
+
+/** Hundredths of a second are what Linux counts in. */
+const TICK_MS = 10;
+
+/** Processor time so far; of those that have ended, none. */
+function cpuMs(pids: readonly number[]): number {
+  let sum = 0;
+  for (const pid of pids) {
+    const path = `/proc/${pid}/stat`;
+    const fields = existsSync(path) ? (readFileSync(path, "utf8").split(") ")[1] ?? "").split(" ") : [];
+    sum += (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;
   }
   return sum;
 }

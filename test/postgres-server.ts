@@ -17,6 +17,8 @@ export interface PostgresServer extends AsyncDisposable {
   readonly url: (place?: { readonly database?: string; readonly role?: string }) => string;
   /** Where it is reached; for a proxy in between. */
   readonly socket: string;
+  /** Of the process that all others of the server are children of. */
+  readonly pid: () => number;
   /** Runs statements as the owner. */
   readonly run: (sql: string, database?: string) => Promise<void>;
   /** Ends the server without a farewell, as a crash would. */
@@ -106,7 +108,7 @@ async function serverIn(place: Place, { fsync = false }: PostgresOptions): Promi
     }
   };
   return {
-    ...{ url, run, socket: join(folder, ".s.PGSQL.5432") },
+    ...{ url, run, socket: join(folder, ".s.PGSQL.5432"), pid: () => server.pid ?? 0 },
     crash: () => end("SIGQUIT"),
     // Fast, not smart: connections that are still open do not hold it up.
     stop: () => end("SIGINT"),

@@ -1,5 +1,6 @@
 // What is wrong with a database is said in one line, whoever is asked; and what a role needs to be let in.
 
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { sampleJournal } from "../../src/store/sample-journal.ts";
@@ -8,13 +9,9 @@ import { folderWith, packloop } from "../cli/run-cli.ts";
 import { files, start } from "../cli/work-pack.ts";
 import { type PostgresServer, postgresMissing, startPostgres } from "../postgres-server.ts";
 
-/** What docs/postgres.md lists for who drives runs but may not change the tables. */
-const GRANTS = `
-  GRANT USAGE ON SCHEMA packloop TO driver;
-  GRANT SELECT ON ALL TABLES IN SCHEMA packloop TO driver;
-  GRANT INSERT, DELETE ON packloop.run, packloop.turn, packloop.snapshot, packloop.run_program TO driver;
-  GRANT INSERT, UPDATE, DELETE ON packloop.head, packloop.worker, packloop.program TO driver;
-`;
+/** The statements of docs/postgres.md: what a role needs, and how the journal is partitioned. */
+const page = readFileSync(new URL("../../docs/postgres.md", import.meta.url), "utf8");
+const [GRANTS = "", PARTITIONS = ""] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(([, sql = ""]) => sql);
 
 describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
   let server: PostgresServer;
@@ -146,6 +143,22 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
     expect((await reader.record("driven"))?.turn).toBe(200);
     await store.remove(["driven"]);
     await store.collect();
+  });
+
+  test("a journal that is partitioned as the page says keeps runs, and keeps them from being changed", async () => {
+    await server.run("CREATE DATABASE parts");
+    const url = server.url({ database: "parts" });
+    await (await openPostgresStore(url))[Symbol.asyncDispose]();
+    await server.run(PARTITIONS, "parts");
+    await using store = await openPostgresStore(url);
+    await commitAll(store, "r", sampleJournal(2, 20));
+    expect(await store.verify("r")).toEqual([]);
+    await expect(server.run("UPDATE packloop.turn SET v = 2", "parts")).rejects.toThrow("never changed");
+    await expect(server.run("DELETE FROM packloop.turn", "parts")).rejects.toThrow(
+      "only removed with their run",
+    );
+    await store.remove(["r"]);
+    expect(await store.names({ prefix: "", limit: 1 })).toEqual([]);
   });
 
   test("a schema that was made for a role needs no right to make schemas", async () => {

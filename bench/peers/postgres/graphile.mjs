@@ -55,7 +55,7 @@ const concurrency = Number(runs);
 await run({
   connectionString: url,
   concurrency,
-  maxPoolSize: 10,
+  maxPoolSize: concurrency + 2,
   noHandleSignals: true,
   logger: undefined,
   preset: {

@@ -38,6 +38,8 @@ export class Connections implements AsyncDisposable {
     this.place = placeOf(options.url);
     // A connection that waits in the pool and dies is replaced by the next one that is needed.
     pool.on("error", () => undefined);
+    // A statement that waits hears of it; without a listener, also after it was given back, the process ends.
+    pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
   static async open(options: ConnectionOptions): Promise<Connections> {
@@ -123,9 +125,6 @@ export class Connections implements AsyncDisposable {
   async #attempt<T>(work: (query: Query) => Promise<T>): Promise<T> {
     if (this.#closed) throw new Fault("store-unavailable", "the store is closed", { retry: "never" });
     const client = await this.#pool.connect();
-    // Heard by the statement that waits; without a listener it would end the process.
-    const deaf = () => undefined;
-    client.on("error", deaf);
     let broken = false;
     try {
       return await work(client);
@@ -133,7 +132,6 @@ export class Connections implements AsyncDisposable {
       broken = isLost(error);
       throw error;
     } finally {
-      client.off("error", deaf);
       client.release(broken);
     }
   }

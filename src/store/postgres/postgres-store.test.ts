@@ -3,7 +3,7 @@ import { type PostgresServer, postgresMissing, startPostgres } from "../../../te
 import { storeConformance } from "../conformance.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
-describe.skipIf(postgresMissing() !== undefined)("PostgreSQL", () => {
+describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
