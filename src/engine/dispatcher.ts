@@ -138,12 +138,10 @@ export class Dispatcher {
       return this.#agents.stop(run.parent.run, run.parent.step);
     const { tools } = await portsOf(id, run);
     for (const step of Object.keys(run.open).map(Number)) {
-      const { ask, sent, later } = recovery.run.open[step] ?? {};
+      const { ask, sent } = recovery.run.open[step] ?? {};
+      // Calls that only look how they stand are never noted.
       const mayHaveLeft =
-        ask?.kind === "tool" &&
-        sent === true &&
-        later?.looks !== true &&
-        !(await this.#isSafe(run, ask.tool, tools));
+        ask?.kind === "tool" && sent === true && !(await this.#isSafe(run, ask.tool, tools));
       const open = recovery.run.open[step];
       if (this.#stopped) return;
       if (open?.ask.kind === "agent" && open.hold === "deferred") await this.#recoverChild(childOf(id, step));

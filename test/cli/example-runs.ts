@@ -1,7 +1,7 @@
 // The examples as they are documented: every script, the variables of its command, and what its first line
 // says will happen.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -19,8 +19,8 @@ export interface ExampleRun {
 
 export function exampleRuns(): readonly ExampleRun[] {
   const readme = readFileSync(join(root, "README.md"), "utf8");
-  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return folders.flatMap(({ name }) => {
+  const folders = readdirSync(root).filter((name) => existsSync(join(root, name, `${name}.pack.yaml`)));
+  return folders.flatMap((name) => {
     const scripts = readdirSync(join(root, name)).filter((file) => file.startsWith("script"));
     return scripts.map((file) => exampleRun(name, join(root, name, file), readme));
   });

@@ -151,7 +151,6 @@ describe("addresses", () => {
     const server = await served();
     const { host } = new URL(server.url);
     const paths = [
-      "/",
       "/api",
       "/api/",
       "/api/runs/",

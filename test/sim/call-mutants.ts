@@ -18,14 +18,14 @@ export const callMutants: readonly Mutant[] = [
   {
     name: "a call that never left is put in doubt",
     file: "engine/dispatcher.ts",
-    from: "        sent === true &&\n",
-    to: "",
+    from: 'ask?.kind === "tool" && sent === true &&',
+    to: 'ask?.kind === "tool" &&',
   },
   {
     name: "a call that only looks is put in doubt",
     file: "engine/dispatcher.ts",
-    from: "        later?.looks !== true &&\n",
-    to: "",
+    from: "const isSafe = later?.looks === true || (await",
+    to: "const isSafe = (await",
   },
   {
     name: "a call in doubt is repeated unasked",

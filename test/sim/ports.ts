@@ -19,6 +19,8 @@ export interface Caller extends Owner {
   readonly flights: Set<string>;
   /** Whether this very process has closed the step, so that it must know. */
   readonly hasClosed: (id: string, step: number) => boolean;
+  /** Whether the step was asked when the process had been told to stop. */
+  readonly isTooLate: (id: string, step: number) => boolean;
 }
 
 export interface Surface {
@@ -122,6 +124,7 @@ export class Ports {
     claim(key === `${run}/${step}`, "G4: a call leaves under another key");
     claim(nth === expected, "a call leaves as another one of its kind");
     claim(!signal.aborted, "a call leaves that is given up already");
+    claim(!caller.isTooLate(run, step), `${caller.name} makes call ${key}, though it was told to stop`);
     claim(!caller.hasClosed(run, step), `G5: ${caller.name} makes call ${key}, whose step is closed`);
   }
 }

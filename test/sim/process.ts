@@ -50,6 +50,9 @@ export class Process implements Caller {
   readonly #dispatcher: Dispatcher;
   /** Steps this process has closed, and runs it has ended. */
   readonly #closed = new Set<string>();
+  /** Steps that were asked when it had been told to stop. */
+  readonly #late = new Set<string>();
+  #isStopping = false;
   /** Runs as this process last found or left them. */
   readonly #heard = new Map<string, Run>();
   /** What is being forked, by the name of the new run. */
@@ -82,6 +85,10 @@ export class Process implements Caller {
 
   get now(): number {
     return this.#around.scheduler.clockOf(this);
+  }
+
+  isTooLate(id: string, step: number): boolean {
+    return this.#late.has(`${id}/${step}`);
   }
 
   hasClosed(id: string, step: number): boolean {
@@ -149,6 +156,7 @@ export class Process implements Caller {
 
   /** Ends the process in order: what can be finished within the grace is finished, the rest left open. */
   async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
     await this.#dispatcher.stop(graceMs);
     const left = this.#around.scheduler.placesOf(this).filter((where) => /called|asleep|ports/.test(where));
     if (left.length > 0) throw new Error(`${this.name} stopped, but goes on: ${left.join(", ")}`);
@@ -217,6 +225,7 @@ export class Process implements Caller {
   #committed(id: string, row: TurnRow, run: Run): void {
     this.#heard.set(id, run);
     for (const fact of row.facts) {
+      if (fact.type === "asked" && this.#isStopping) this.#late.add(`${id}/${fact.step}`);
       if (fact.type === "answered") this.#closed.add(`${id}/${fact.step}`);
       else if (fact.type === "finished") this.#closed.add(`${id}!`);
     }
