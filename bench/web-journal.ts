@@ -31,8 +31,15 @@ workflow:
     end: { prompt_task: think, terminal: true }
 `;
 
+export interface LongRun {
+  readonly run: string;
+  readonly turns: number;
+  /** Characters of what one call in the middle brings. */
+  readonly large?: number;
+}
+
 /** Puts a run of so many turns into the store; the last one cancels it, so that no server goes on with it. */
-export async function longRun(store: Store, run: string, turns: number): Promise<void> {
+export async function longRun(store: Store, { run, turns, large = 0 }: LongRun): Promise<void> {
   const pack = openPack(source, { file: "long.yaml" });
   if (!pack.ok)
     throw new Error(
@@ -41,6 +48,7 @@ export async function longRun(store: Store, run: string, turns: number): Promise
   const { program, digest } = pack;
   const rows: TurnRow[] = [];
   let state: Run = emptyRun;
+  let hasLarge = false;
   const at = () => 1_750_000_000_000 + rows.length * 350;
   const take = (input: Input): void => {
     const decision = decide(program, state, input);
@@ -55,7 +63,11 @@ export async function longRun(store: Store, run: string, turns: number): Promise
       Object.entries(state.open).find(([, { ask }]) => ask.kind !== "timer"),
       "it goes on",
     );
-    const outcome = answerTo(state, open.ask.kind, rows.length);
+    const isLarge: boolean = open.ask.kind === "tool" && large > 0 && !hasLarge && rows.length > turns / 2;
+    hasLarge ||= isLarge;
+    const outcome: Outcome = isLarge
+      ? { ok: true, value: "All that was found. ".repeat(large / 20) }
+      : answerTo(state, open.ask.kind, rows.length);
     take({ type: "answer", at: at(), step: Number(step), outcome });
   }
   take({ type: "cancel", at: at(), by: "bench", reason: "" });

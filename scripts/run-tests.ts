@@ -1,10 +1,10 @@
-// Runs the tests and ends with the line `N passed, N failed`. In CI a skipped test counts as failed unless
+// Runs the tests, names the files that took longest and ends with the line `N passed, N failed`. In CI a skipped test counts as failed unless
 // test/allowed-skips.json gives a reason for it.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 interface Results {
@@ -13,9 +13,13 @@ interface Results {
   readonly testResults: readonly {
     readonly status: string;
     readonly name: string;
+    readonly startTime: number;
+    readonly endTime: number;
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
   }[];
 }
+
+const SLOWEST = 12;
 
 const folder = mkdtempSync(join(tmpdir(), "packloop-tests-"));
 const output = join(folder, "results.json");
@@ -42,12 +46,19 @@ function count(): { passed: number; failed: number } {
     process.stdout.write("the test runner wrote no results\n");
     return { passed: 0, failed: 1 };
   }
+  nameSlowest(results);
   // A file that cannot be loaded has no tests and must not pass for that.
   const broken = results.testResults.filter(
     (file) => file.status === "failed" && file.assertionResults.length === 0,
   );
   const failed = results.numFailedTests + broken.length + unexplainedSkips(results);
   return { passed: results.numPassedTests, failed };
+}
+
+function nameSlowest({ testResults }: Results): void {
+  const files = testResults.map(({ name, startTime, endTime }) => ({ name, ms: endTime - startTime }));
+  for (const { name, ms } of files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST))
+    process.stdout.write(`slow: ${(ms / 1_000).toFixed(0)} s ${relative(process.cwd(), name)}\n`);
 }
 
 function unexplainedSkips(results: Results): number {

@@ -57,3 +57,13 @@ export function canonical(value: Json): string {
   }
   return `{${parts.join(",")}}`;
 }
+
+/** The value that a text is; undefined for what is not JSON. */
+export function jsonIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

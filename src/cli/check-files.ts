@@ -8,6 +8,8 @@ import { isSelected, type Selection, selectFindings } from "../pack/select.ts";
 import { type Config, checkConfigOf, configFor, ignoresFor } from "./config.ts";
 import type { FileReport } from "./format/check-report.ts";
 import { type ReadText, readPackText, readStdin } from "./read-file.ts";
+import { schemaBeside } from "./schema-beside.ts";
+import { skillsBeside } from "./skills-beside.ts";
 
 export interface CheckFilesOptions {
   readonly select: readonly string[];
@@ -46,6 +48,8 @@ export function subjectsOf(files: readonly string[], options: CheckFilesOptions)
       config: { ...checkConfigOf(config, file), bound: options.bound },
       strict: options.strict,
       isEnabled: (code) => isSelected(code, selection),
+      schemaFile: schemaBeside(path),
+      skillFolder: skillsBeside(path),
       ...(options.limit !== undefined && { limit: options.limit }),
     };
     return { file, path, read: stdin ? readStdin() : readPackText(path), options: checkOptions, selection };

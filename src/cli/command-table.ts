@@ -53,6 +53,14 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "cancel a run",
     load: async () => (await import("./commands/approve.ts")).cancelCommand(),
   },
+  pause: {
+    summary: "hold a run, so that nothing of it leaves",
+    load: async () => (await import("./commands/pause.ts")).pauseCommand(),
+  },
+  unpause: {
+    summary: "let a run go that is held",
+    load: async () => (await import("./commands/pause.ts")).unpauseCommand(),
+  },
   ls: {
     summary: "list runs",
     load: async () => (await import("./commands/show.ts")).lsCommand(),

@@ -8,6 +8,8 @@ import { ExitError, exits } from "./exit.ts";
 import { diagnosticText } from "./format/pretty.ts";
 import { note } from "./output.ts";
 import { readPackText, readStdin } from "./read-file.ts";
+import { schemaBeside } from "./schema-beside.ts";
+import { skillsBeside } from "./skills-beside.ts";
 
 export interface LoadedPack {
   readonly program: Program;
@@ -23,7 +25,7 @@ export async function loadProgram(path: string): Promise<LoadedPack> {
     note(diagnosticText(locate(read.finding, file, lines), { lines }));
     throw new ExitError(`\`${file}\` cannot be read`, exits.usage);
   }
-  const pack = openPack(read.text, { file });
+  const pack = openPack(read.text, { file, schemaFile: schemaBeside(path), skillFolder: skillsBeside(path) });
   if (pack.ok) return { program: pack.program, digest: pack.digest, text: read.text };
   const errors = pack.diagnostics.filter((one) => one.severity === "error");
   for (const error of errors) note(diagnosticText(error, { lines }));

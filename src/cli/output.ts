@@ -1,12 +1,19 @@
 // Data goes to stdout, everything else to stderr. Colour only where a person looks.
 
 import { writeSync } from "node:fs";
+import { visibleLines } from "../base/screen-text.ts";
 import { ExitError, exits } from "./exit.ts";
-import { visibleLines } from "./format/terminal-text.ts";
 
 /** Data. Written at once, so that nothing is lost when the process leaves. */
 export function write(text: string): void {
   writeAll(1, text);
+}
+
+const reader = { isGone: false, isNeeded: true };
+
+/** From here on the work of the command matters also to others: it goes on when nobody reads its output. */
+export function outliveReader(): void {
+  reader.isNeeded = false;
 }
 
 /** Data with words of models, tools or people in it: on a terminal none of them may steer the screen. */
@@ -41,6 +48,7 @@ export function useColor(choice: ColorChoice, stream: NodeJS.WriteStream = proce
 }
 
 function writeAll(fd: 1 | 2, text: string): void {
+  if (fd === 1 && reader.isGone) return;
   const bytes = Buffer.from(text, "utf8");
   let written = 0;
   while (written < bytes.length) {
@@ -48,10 +56,14 @@ function writeAll(fd: 1 | 2, text: string): void {
       written += writeSync(fd, bytes, written);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // The reader went away (`packloop check | head`): what it wanted, it has.
-      if (code === "EPIPE") process.exit(0);
       // Where remarks cannot be written there is nobody to tell, and they are not what the command is for.
       if (code !== "EAGAIN" && fd === 2) return;
+      // The reader went away (`packloop check | head`): what it wanted, it has.
+      if (code === "EPIPE" && reader.isNeeded) process.exit(0);
+      if (code === "EPIPE") {
+        reader.isGone = true;
+        return;
+      }
       if (code !== "EAGAIN") throw unwritable(code);
       // A pipe that is full for the moment; try again.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);

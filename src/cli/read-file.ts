@@ -1,6 +1,6 @@
 // Bytes from disk or standard input to text, with the limits a pack file has.
 
-import { readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import type { Finding } from "../pack/diagnostic.ts";
 import { limitFinding, limits, syntaxFinding } from "../pack/read/limits.ts";
 import { ExitError, exits, usageError } from "./exit.ts";
@@ -11,7 +11,8 @@ export type ReadText =
 
 /** The text of a file, or a finding when it is too large or no UTF-8. Throws when it cannot be opened. */
 export function readPackText(file: string): ReadText {
-  const size = openable(file);
+  const { size, regular } = openable(file);
+  if (!regular) return decode(readStream(file));
   if (size > limits.sizeBytes) {
     const message = `file is ${Math.ceil(size / 1_000_000)} MB`;
     const why = `the limit is ${limits.sizeBytes / 1_000_000} MB`;
@@ -25,23 +26,38 @@ export function readPackText(file: string): ReadText {
 }
 
 export function readStdin(): ReadText {
+  return decode(readBounded(0));
+}
+
+/** A pipe or a device says nothing about its size, and may have no end. */
+function readStream(file: string): Buffer {
+  const descriptor = openSync(file, "r");
+  try {
+    return readBounded(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** No more than it takes to know that it is too much. */
+function readBounded(descriptor: number): Buffer {
   const chunks: Buffer[] = [];
   const buffer = Buffer.alloc(65_536);
   let total = 0;
   for (;;) {
-    const count = readChunk(buffer);
+    const count = readChunk(descriptor, buffer);
     if (count === 0) break;
     chunks.push(Buffer.from(buffer.subarray(0, count)));
     total += count;
     if (total > limits.sizeBytes) break;
   }
-  return decode(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
 }
 
-function readChunk(buffer: Buffer): number {
+function readChunk(descriptor: number, buffer: Buffer): number {
   for (;;) {
     try {
-      return readSync(0, buffer, 0, buffer.length, null);
+      return readSync(descriptor, buffer, 0, buffer.length, null);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EOF") return 0;
@@ -51,11 +67,11 @@ function readChunk(buffer: Buffer): number {
   }
 }
 
-function openable(file: string): number {
+function openable(file: string): { readonly size: number; readonly regular: boolean } {
   try {
     const stats = statSync(file);
     if (stats.isDirectory()) throw usageError(`\`${file}\` is a folder, expected a file`);
-    return stats.size;
+    return { size: stats.size, regular: stats.isFile() };
   } catch (error) {
     if (error instanceof ExitError) throw error;
     throw new ExitError(`cannot open \`${file}\` (${reasonOf(error)})`, exits.usage);

@@ -1,7 +1,7 @@
 // The values a person gives on a command line: --var, --vars-file, --artifact. Every mistake is found before
 // anything is said about it.
 
-import { isObject, type Json, type JsonObject, put } from "../base/json.ts";
+import { isObject, type Json, type JsonObject, jsonIn, put } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
 import type { ArtifactSpec, Program } from "../core/program.ts";
 import type { Finding } from "../pack/diagnostic.ts";
@@ -78,7 +78,7 @@ export function artifactsOf(
       continue;
     }
     const text = given.startsWith("@") ? readText(given.slice(1)) : given;
-    const value = isJsonType(spec.type) ? jsonOf(text) : text;
+    const value = isJsonType(spec.type) ? jsonIn(text) : text;
     if (value === undefined) problems.push(`artifact \`${name}\` is ${spec.type}, and its value is no JSON`);
     else put(values, name, written(Object.hasOwn(values, name) ? values[name] : undefined, value, spec));
   }
@@ -109,15 +109,6 @@ function undeclared({ workflow }: Program, name: string): string {
 }
 
 const isJsonType = (type: string): boolean => /^application\/json\b|\+json\b/i.test(type);
-
-function jsonOf(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
 
 function written(before: Json | undefined, value: Json, { mode, type }: ArtifactSpec): Json {
   if (mode === "replace") return value;

@@ -3,12 +3,15 @@
 // follow: whoever folds holds a draft, of which only the fields are changed, never what they refer to.
 
 import { assert } from "../base/assert.ts";
-import { type Json, put } from "../base/json.ts";
+import { deepEqual, type Json, put } from "../base/json.ts";
 import { append, emptyLog } from "../base/log.ts";
 import { withKeyGone, withKeySet } from "../base/sparse.ts";
 import type { Answered, Ask, Entered, Fact, Forked, ModelReply, Noted, TurnRow, Wrote } from "./facts.ts";
+import { newComposing, partAsked, partGuarded, partHeard, takePart } from "./part-fold.ts";
+import { asText } from "./reference.ts";
 import {
   type ArtifactValue,
+  askerOf,
   type CalledAgent,
   emptyRun,
   isAtWork,
@@ -85,6 +88,7 @@ export function take(draft: Draft, fact: Fact, at: number = draft.now): void {
       draft.lastText = fact.text;
       draft.open = {};
       draft.scheduled = null;
+      delete draft.held;
   }
 }
 
@@ -103,6 +107,9 @@ function takeForked(draft: Draft, fact: Forked, at: number): void {
   }
   Object.assign(draft, fact.pack);
   draft.digest = fact.digest;
+  // A composition that was given the variables goes on with those of the fork.
+  if (draft.composing !== undefined && deepEqual(draft.composing.input, draft.variables))
+    draft.composing = { ...draft.composing, input: fact.variables };
   draft.variables = fact.variables;
   draft.parent = null;
   draft.forkedFrom = fact.from;
@@ -125,6 +132,7 @@ function takeEntered(draft: Draft, fact: Entered): void {
   draft.used = { ...draft.used, visits: draft.used.visits + 1 };
   beginRounds(draft);
   draft.scheduled = null;
+  delete draft.composing;
   draft.context = fact.context;
   draft.conversation = append(fact.fresh ? emptyLog() : draft.conversation, opening(fact));
 }
@@ -147,11 +155,13 @@ function takeAsked(draft: Draft, step: number, ask: Ask): void {
   draft.step = step;
   draft.open = withKeySet(draft.open, step, { ask, hold: null });
   if (ask.kind === "model") {
-    draft.round = ask.round;
-    draft.asksByState = withKey(draft.asksByState, draft.state ?? draft.prompt, ask.nth + 1);
+    if (ask.part === undefined) draft.round = ask.round;
+    else draft.composing = partAsked(draft.composing, ask.part, ask);
+    draft.asksByState = withKey(draft.asksByState, askerOf(draft, ask.part), ask.nth + 1);
     draft.used = { ...draft.used, modelCalls: draft.used.modelCalls + 1 };
   } else if (ask.kind === "tool" || ask.kind === "agent") {
     draft.visitCalls++;
+    if (ask.part !== undefined) draft.composing = partAsked(draft.composing, ask.part, {});
     draft.callsByTool = withKey(draft.callsByTool, ask.tool, ask.nth + 1);
     if (ask.kind === "agent")
       draft.agentCalls = [...(draft.agentCalls ?? []), calledAgent(draft, step, ask.tool)];
@@ -170,15 +180,15 @@ function takeAnswered(draft: Draft, fact: Answered): void {
   draft.open = withKeyGone(draft.open, fact.step);
   const { ask } = answered;
   if (ask.kind === "model") {
-    if (fact.outcome.ok) modelSaid(draft, fact.step, fact.outcome.value as unknown as ModelReply);
+    if (fact.outcome.ok) modelSaid(draft, fact.step, fact.outcome.value as unknown as ModelReply, ask.part);
   } else if (ask.kind === "tool" || ask.kind === "agent") {
-    say(draft, resultMessage(ask.call, fact));
+    say(draft, resultMessage(ask.call, fact), ask.part);
     if (fact.spent !== undefined)
       draft.usedByAgents =
         draft.usedByAgents === undefined ? fact.spent : spentTogether(draft.usedByAgents, fact.spent);
   } else if (ask.kind === "approval" && !fact.outcome.ok) {
     // What is approved is asked as a call of its own; only a rejection is a result.
-    say(draft, resultMessage(ask.call, fact));
+    say(draft, resultMessage(ask.call, fact), ask.part);
   }
 }
 
@@ -188,10 +198,11 @@ function resultMessage(call: string, { outcome }: Answered): Message {
     : { role: "result", call, value: `${outcome.code}: ${outcome.message}`, error: true };
 }
 
-function modelSaid(draft: Draft, step: number, { text, calls, usage, extra }: ModelReply): void {
+function modelSaid(draft: Draft, step: number, reply: ModelReply, part: string | undefined): void {
   const { used } = draft;
-  say(draft, { role: "assistant", text, calls, step, ...(extra !== undefined && { extra }) });
-  draft.lastText = text;
+  const { text, calls, usage, extra } = reply;
+  say(draft, { role: "assistant", text, calls, step, ...(extra !== undefined && { extra }) }, part);
+  if (part === undefined) draft.lastText = text;
   draft.lastUsage = usage;
   draft.used = {
     ...used,
@@ -209,7 +220,19 @@ function notOurs({ stoppable: _stoppable, ...later }: NonNullable<OpenAsk["later
 function takeNoted(draft: Draft, fact: Noted): void {
   switch (fact.what) {
     case "result":
-      return say(draft, { role: "result", call: fact.call, value: fact.result, error: fact.error });
+      return say(
+        draft,
+        { role: "result", call: fact.call, value: fact.result, error: fact.error },
+        fact.part,
+      );
+    case "composing":
+      draft.composing = newComposing(fact.composition, fact.input);
+      return;
+    case "part":
+      draft.composing = takePart(draft.composing, fact);
+      return;
+    case "composed":
+      return takeComposed(draft, fact.output);
     case "scheduled":
       draft.scheduled = { event: fact.event, context: fact.context };
       return;
@@ -233,6 +256,14 @@ function takeNoted(draft: Draft, fact: Noted): void {
       draft.open = withKeySet(draft.open, fact.step, movedOn(open, fact));
       return;
     }
+    case "held": {
+      const { by, reason } = fact;
+      draft.held = { by, since: draft.now, ...(reason !== undefined && { reason }) };
+      return;
+    }
+    case "unheld":
+      delete draft.held;
+      return;
     case "dedupe":
       draft.dedupe = withKey(draft.dedupe, fact.key, true as const);
       return;
@@ -249,13 +280,29 @@ function takeNoted(draft: Draft, fact: Noted): void {
 
 /** Of an answer only what is left of it is ever shown; a refused input is answered in the model's place. */
 function takeGuarded(draft: Draft, fact: Extract<Noted, { readonly what: "guarded" }>): void {
-  const { direction, text } = fact;
+  const { direction, text, part } = fact;
+  if (part !== undefined) {
+    if (direction === "input") return say(draft, saidFor(draft, text), part);
+    draft.composing = partGuarded(draft.composing, part, text);
+    return;
+  }
   draft.lastText = text;
-  if (direction === "input") return say(draft, { role: "assistant", text, calls: [], step: draft.step });
+  if (direction === "input") return say(draft, saidFor(draft, text));
   const { length, cells } = draft.conversation;
   const last = cells[length - 1];
   assert(last?.role === "assistant", "a validator judges the answer that came last");
   draft.conversation = append({ length: length - 1, cells }, { ...last, text });
+}
+
+const saidFor = ({ step }: Draft, text: string): Message => ({ role: "assistant", text, calls: [], step });
+
+/** What a composition came to is what its state said. */
+function takeComposed(draft: Draft, output: Json): void {
+  assert(draft.composing !== undefined, "what is over has begun");
+  const text = asText(output);
+  draft.composing = { ...draft.composing, output };
+  draft.lastText = text;
+  say(draft, saidFor(draft, text));
 }
 
 type CallNote = Extract<Noted, { readonly step: number }>;
@@ -289,8 +336,10 @@ function calledAgain({ later, sent: _sent, ...open }: OpenAsk, given: { readonly
   return { ...open, hold: null, later: { ...kept, ...given } };
 }
 
-function say(draft: Draft, message: Message): void {
-  draft.conversation = append(draft.conversation, message);
+/** In a part of a composition only that part hears it. */
+function say(draft: Draft, message: Message, part?: string): void {
+  if (part === undefined) draft.conversation = append(draft.conversation, message);
+  else draft.composing = partHeard(draft.composing, part, message);
 }
 
 function written(artifacts: Run["artifacts"], fact: Wrote): ArtifactValue {

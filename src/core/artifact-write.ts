@@ -1,6 +1,7 @@
 // What may be written to an artifact, and in which form it is kept (S32–S37).
 
 import type { Json } from "../base/json.ts";
+import { utf8Length } from "../base/utf8.ts";
 import type { WriteSource, Wrote } from "./facts.ts";
 import type { ArtifactSpec, Program, StateSpec } from "./program.ts";
 import { schemaProblem } from "./schema-problem.ts";
@@ -30,7 +31,7 @@ export function writeArtifact(
     return { ok: false, message: `\`${artifact}\` has type ${spec.type}, and the text given is not JSON` };
   const misfit = json ? schemaMisfit(program, artifact, value.value) : undefined;
   if (misfit !== undefined) return { ok: false, message: misfit };
-  const size = byteLength(typeof value.value === "string" ? value.value : JSON.stringify(value.value));
+  const size = utf8Length(typeof value.value === "string" ? value.value : JSON.stringify(value.value));
   if (size > ARTIFACT_BYTES_MAX) {
     const message = `the value for \`${artifact}\` has ${size} bytes, the limit is ${ARTIFACT_BYTES_MAX}; store it elsewhere and keep a pointer`;
     return { ok: false, message };
@@ -64,18 +65,3 @@ function asJson(value: Json): { ok: true; value: Json } | { ok: false } {
 }
 
 const asText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
-
-/** UTF-8 bytes, without the encoder that pure code does not have. */
-function byteLength(text: string): number {
-  let bytes = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 0x80) bytes += 1;
-    else if (code < 0x800) bytes += 2;
-    else if (code >= 0xd800 && code < 0xdc00) {
-      bytes += 4;
-      i++;
-    } else bytes += 3;
-  }
-  return bytes;
-}

@@ -10,7 +10,7 @@ import { schemaProblem } from "./schema-problem.ts";
 
 interface CallPlace {
   readonly program: Program;
-  readonly prompt: PromptSpec;
+  readonly prompt: Pick<PromptSpec, "tools" | "toolChoice">;
   readonly run: Run;
 }
 

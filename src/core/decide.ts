@@ -5,8 +5,9 @@ import { canonical, isObject, type Json } from "../base/json.ts";
 import { sha256Of } from "../base/sha256.ts";
 import { apply } from "./apply.ts";
 import { callProblem } from "./call-check.ts";
+import { askCall } from "./calls.ts";
 import { decided, ignored, refused } from "./decision.ts";
-import type { Ask, CallAsk, Fact, ModelAsk, ModelReply } from "./facts.ts";
+import type { ApprovalAsk, Ask, CallAsk, Fact, ModelAsk, ModelReply } from "./facts.ts";
 import {
   type AnswerInput,
   type ApproveInput,
@@ -17,11 +18,13 @@ import {
   type Input,
   type MessageInput,
 } from "./input.ts";
+import { partCallSite } from "./part-site.ts";
+import { pause, unpause } from "./pause.ts";
 import type { Program } from "./program.ts";
-import { type OpenAsk, type Run, statusOf } from "./run.ts";
+import { hasOwnWork, type OpenAsk, type Run } from "./run.ts";
 import { start } from "./start.ts";
 import { Turn } from "./turn.ts";
-import { askCall, askWith, callsAnswered, follow, hasOpenCalls, modelReplied } from "./visit.ts";
+import { callsAnswered, follow, hasOpenCalls, hear, modelAnsweredInPart, modelReplied } from "./visit.ts";
 
 export function decide(program: Program, run: Run, input: Input): Decision {
   const { requestKey } = input;
@@ -53,8 +56,9 @@ function judged(program: Program, run: Run, input: Input): Decision {
           code: "rejected",
           message: input.reason || `rejected by ${input.by}`,
         };
+        const ask = run.open[input.step]?.ask;
         turn.record({ type: "answered", step: input.step, outcome, by: input.by });
-        if (!turn.overTime()) callsAnswered(turn);
+        if (ask?.kind === "approval" && !turn.overTime()) callsAnswered(turn, ask, outcome);
       });
     case "sent":
       return sent(program, run, input);
@@ -79,6 +83,10 @@ function judged(program: Program, run: Run, input: Input): Decision {
         const reason = { code: "cancelled", message: input.reason || `cancelled by ${by}` };
         turn.finish("cancelled", reason, { kind: "cancel", by });
       });
+    case "pause":
+      return pause(program, run, input);
+    case "unpause":
+      return unpause(program, run, input);
     case "fail":
       if (run.final !== null) return ignored(`the run is ${run.final}`);
       return decided(program, run, input.at, (turn) => {
@@ -159,6 +167,8 @@ function isModelReply(value: Json): boolean {
 const isCall = (ask: Ask): ask is CallAsk => ask.kind === "tool" || ask.kind === "agent";
 
 function modelAnswered(turn: Turn, ask: ModelAsk, { step, outcome }: AnswerInput): void {
+  const { part } = ask;
+  if (part !== undefined) return modelAnsweredInPart(turn, { ...ask, part }, { step, outcome });
   if (outcome.ok) return modelReplied(turn, { step, ask, reply: outcome.value as unknown as ModelReply });
   return turn.finish("failed", {
     code: outcome.code,
@@ -188,7 +198,7 @@ function callAnswered(
   if (ask.kind === "agent" && by !== undefined && by !== FORK)
     turn.ask({ kind: "stop", child: String(step) });
   if (by !== undefined && by !== FORK) turn.stopRemote(String(step), open);
-  callsAnswered(turn);
+  callsAnswered(turn, ask, outcome);
 }
 
 function boundArtifact(
@@ -201,10 +211,12 @@ function boundArtifact(
   return Object.hasOwn(workflow.artifacts, tool) ? { artifact: tool, path: null } : undefined;
 }
 
+/** Parts of lists are written as in templates, `rows[0].id`, or as `rows.0.id`; `$` is the value itself. */
 function valueAt(value: Json, path: string): Json | undefined {
+  const inner = path.replaceAll(/\[(\d{1,9})\]/g, ".$1").replace(/^\$?\.?/, "");
   let current: Json | undefined = value;
-  for (const part of path.replace(/^\$?\.?/, "").split(".")) {
-    if (Array.isArray(current)) current = current[Number(part)] as Json | undefined;
+  for (const part of inner === "" ? [] : inner.split(".")) {
+    if (Array.isArray(current)) current = current[/^\d+$/.test(part) ? Number(part) : -1] as Json | undefined;
     else if (isObject(current) && Object.hasOwn(current, part)) current = current[part];
     else return undefined;
   }
@@ -218,7 +230,7 @@ function event(program: Program, run: Run, input: EventInput): Decision {
   const probe = new Turn(program, run, input.at);
   const allowed = probe.events;
   const waits =
-    statusOf(run) === "waiting" &&
+    !hasOwnWork(run) &&
     Object.values(run.open).some(({ ask }) => ask.kind === "event" || ask.kind === "message");
   const hybrid = probe.state?.orchestration === "hybrid";
   if (!allowed.includes(input.name))
@@ -250,14 +262,14 @@ function message(program: Program, run: Run, input: MessageInput): Decision {
   if (run.final !== null) return refused({ code: "run-finished", status: run.final });
   const listens = Object.values(run.open).some(({ ask }) => ask.kind === "event" || ask.kind === "message");
   const probe = new Turn(program, run, input.at);
-  if (statusOf(run) !== "waiting" || !listens || hasOpenCalls(probe)) {
+  if (hasOwnWork(run) || !listens || hasOpenCalls(probe)) {
     return refused({ code: "not-waiting", state: run.state ?? "", allowed: probe.events });
   }
   return decided(program, run, input.at, (turn) => {
     remember(turn, input.dedupeKey);
     turn.abandon(({ ask }) => ask.kind === "event" || ask.kind === "message");
     turn.record({ type: "noted", what: "message", text: input.text, by: input.by });
-    askWith(turn, input.text);
+    hear(turn, input.text);
   });
 }
 
@@ -271,19 +283,20 @@ function approve(program: Program, run: Run, input: ApproveInput): Decision {
     const { call, tool, args } = open.ask;
     // Also what is not edited: a fork onto another pack may no longer offer the tool (S48).
     const asked = { id: call, tool, args: input.edit ?? args };
-    const problem = callProblem(new Turn(program, run, input.at), asked);
+    const problem = callProblem(placeOf(program, run, open.ask), asked);
     if (problem !== undefined) return refused({ code: "bad-arguments", step: input.step, message: problem });
   }
   return onStep(program, run, input, "approval", (turn) => {
     const ask = open?.ask;
     if (ask?.kind !== "approval") return;
-    const { call, tool, args } = ask;
+    const { call, tool, args, part } = ask;
     const edited = input.edit !== undefined;
     turn.record({
       type: "answered",
       step: input.step,
       outcome: { ok: true, value: edited ? "edited" : "approved" },
       by: input.by,
+      ...(input.comment !== undefined && { comment: input.comment }),
     });
     if (turn.overTime()) return;
     if (edited)
@@ -293,9 +306,16 @@ function approve(program: Program, run: Run, input: ApproveInput): Decision {
         tool,
         args: input.edit,
         sha256: sha256Of(canonical(input.edit)),
+        ...(part !== undefined && { part }),
       });
-    else askCall(turn, { id: call, tool, args });
+    else askCall(turn, { id: call, tool, args }, part);
   });
+}
+
+/** Where a call was made, for what may be called there. */
+function placeOf(program: Program, run: Run, { part }: ApprovalAsk) {
+  const { prompt } = part === undefined ? new Turn(program, run, run.now) : partCallSite(program, run, part);
+  return { program, run, prompt };
 }
 
 /** S46: noted before the call leaves, so that only a call that may have left is ever in doubt. */
@@ -303,6 +323,9 @@ function sent(program: Program, run: Run, { at, step }: Extract<Input, { type: "
   const open = run.open[step];
   if (open === undefined || open.hold !== null || open.sent === true || !isCall(open.ask))
     return ignored("no call is to be sent there");
+  if (run.held !== undefined) return ignored("the run is held");
+  // What only looks how it stands does nothing outside, so it is never in doubt.
+  if (open.later?.looks === true) return ignored("the call only looks how it stands");
   return decided(program, run, at, (turn) => {
     turn.record({ type: "noted", what: "sent", step });
     turn.overTime();

@@ -96,6 +96,8 @@ export interface Answered {
   readonly hash?: string;
   /** Who answered, when it was a person. */
   readonly by?: string;
+  /** What somebody who approved said with it. */
+  readonly comment?: string;
   /** With the answer of an agent: what its run, and the agents under it, came to. */
   readonly spent?: Spent;
 }
@@ -138,6 +140,7 @@ export type Noted =
       readonly call: string;
       readonly result: Json;
       readonly error: boolean;
+      readonly part?: string;
     }
   /** A transition that takes effect when the other calls of its response are answered (S18). */
   | { readonly type: "noted"; readonly what: "scheduled"; readonly event: string; readonly context: string }
@@ -164,6 +167,9 @@ export type Noted =
       readonly input?: Json;
       readonly by?: string;
     }
+  /** Somebody holds the run: nothing of it leaves until it is let go. */
+  | { readonly type: "noted"; readonly what: "held"; readonly by: string; readonly reason?: string }
+  | { readonly type: "noted"; readonly what: "unheld"; readonly by: string }
   | { readonly type: "noted"; readonly what: "dedupe"; readonly key: string }
   | Traced
   /** A validator fired: `text` is what is left of what the model said, or takes the place of its answer. */
@@ -175,7 +181,13 @@ export type Noted =
       readonly validator: string;
       readonly action: "blocked" | "shortened";
       readonly text: string;
+      readonly part?: string;
     }
+  /** The composition of a state begins, with what `${input}` means in it (S29). */
+  | { readonly type: "noted"; readonly what: "composing"; readonly composition: string; readonly input: Json }
+  | PartNoted
+  /** The composition is over, and this is the visit's output. */
+  | { readonly type: "noted"; readonly what: "composed"; readonly output: Json }
   /** A tool's result could not be kept as the artifact it is bound to. */
   | {
       readonly type: "noted";
@@ -183,6 +195,24 @@ export type Noted =
       readonly artifact: string;
       readonly message: string;
     };
+
+/** How a part of a composition fares; a part is a step of the pack's composition, by its id. */
+export type PartNoted = { readonly type: "noted"; readonly what: "part"; readonly part: string } & (
+  | {
+      readonly is: "begun";
+      /** From 1. */
+      readonly attempt: number;
+      /** For parts that ask a model: the prompt, and what the model is told. */
+      readonly prompt?: string;
+      readonly input?: Json;
+      /** The conversation of the attempt before goes on: what was wrong with its answer. */
+      readonly mends?: string;
+    }
+  /** Without `output`: it is what the part's last answer said. */
+  | { readonly is: "done"; readonly output?: Json }
+  | { readonly is: "failed"; readonly code: string; readonly message: string }
+  | { readonly is: "skipped" }
+);
 
 /** Where whoever watches finds the turns from this one on. No rule looks at it. */
 export interface Traced extends RunTrace {
@@ -288,6 +318,8 @@ export interface ModelAsk {
   readonly nth: number;
   /** Pack tools are offered; false for the concluding call, which has only the reserved ones (S16). */
   readonly tools: boolean;
+  /** The part of a composition that asks: rounds and calls are counted for it alone. */
+  readonly part?: string;
 }
 
 export interface CallAsk {
@@ -298,6 +330,7 @@ export interface CallAsk {
   readonly args: Json;
   /** Calls of this tool over the whole run before this one. */
   readonly nth: number;
+  readonly part?: string;
 }
 
 export interface ApprovalAsk {
@@ -306,6 +339,7 @@ export interface ApprovalAsk {
   readonly tool: string;
   readonly args: Json;
   readonly sha256: string;
+  readonly part?: string;
 }
 
 /** The value of a model's good answer. */

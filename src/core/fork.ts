@@ -4,13 +4,14 @@
 import type { Json, JsonObject } from "../base/json.ts";
 import { apply } from "./apply.ts";
 import { writeArtifact } from "./artifact-write.ts";
+import { compositionOf, type PartSpec } from "./composition.ts";
 import { decide } from "./decide.ts";
 import { decided, refused } from "./decision.ts";
-import type { Fact, Forked, Limits, Outcome } from "./facts.ts";
+import type { Ask, Fact, Forked, Limits, Outcome } from "./facts.ts";
 import { type Decision, FORK } from "./input.ts";
 import type { Program } from "./program.ts";
 import type { RunStart } from "./reachable-prompts.ts";
-import { isWallTimer, type Run } from "./run.ts";
+import { isWallTimer, type PartRun, type Run } from "./run.ts";
 import { gatedTools, packLimits } from "./start.ts";
 import { Turn } from "./turn.ts";
 import { resolveVariables } from "./variables.ts";
@@ -110,7 +111,40 @@ function packProblem(program: Program, run: Run): Decision | undefined {
   const prompts = Object.keys(program.prompts);
   if (run.prompt !== "" && !prompts.includes(run.prompt))
     return refused({ code: "unknown-prompt", prompt: run.prompt, known: prompts });
-  return undefined;
+  return partProblem(program, run);
+}
+
+/** A composition under way goes on in the same parts, or not at all. */
+function partProblem(program: Program, run: Run): Decision | undefined {
+  const { composing, state } = run;
+  if (composing === undefined || composing.output !== undefined) return undefined;
+  const composition = compositionOf(program, state);
+  const name = program.workflow?.states[state ?? ""]?.composition;
+  const fits = Object.entries(composing.parts).every(([id, begun]) => {
+    const part = composition?.partById.get(id);
+    return part !== undefined && goesOnAs(part, begun, openIn(run, id));
+  });
+  if (name === composing.composition && fits) return undefined;
+  const what = `composition \`${composing.composition}\` is under way, and the pack has other steps for it`;
+  return refused({ code: "unsupported", what });
+}
+
+type OpenInPart = Extract<Ask, { readonly part?: string }>;
+
+const openIn = ({ open }: Run, id: string): readonly OpenInPart[] =>
+  Object.values(open).flatMap(({ ask }) => ("part" in ask && ask.part === id ? [ask] : []));
+
+/** What is under way in the part must be what the other pack does there: else its answer leads nowhere. */
+function goesOnAs(part: PartSpec, { prompt, is }: PartRun, open: readonly OpenInPart[]): boolean {
+  const calls = open.flatMap((ask) => (ask.kind === "model" ? [] : [ask.tool]));
+  if (prompt !== undefined) {
+    const asks = part.kind === "agent" || (part.kind === "prompt" && calls.length === 0);
+    return asks && part.prompt === prompt;
+  }
+  if (is !== "running") return true;
+  return calls.length === 0
+    ? part.kind === "parallel"
+    : part.kind === "tool" && calls.every((tool) => tool === part.tool);
 }
 
 /** S40, for the prompts that can still be reached. */

@@ -36,6 +36,8 @@ type Said =
   | { readonly type: "retry"; readonly at: number; readonly step: number; readonly by: string }
   | { readonly type: "abort"; readonly at: number; readonly step: number; readonly by: string }
   | { readonly type: "cancel"; readonly at: number; readonly by: string; readonly reason: string }
+  | PauseInput
+  | UnpauseInput
   /** From a shell whose contract ends a run for what the core only refuses (S49). */
   | {
       readonly type: "fail";
@@ -44,6 +46,20 @@ type Said =
       readonly code: string;
       readonly message: string;
     };
+
+/** Nothing new of the run leaves until it is let go; what is out may come back. */
+export interface PauseInput {
+  readonly type: "pause";
+  readonly at: number;
+  readonly by: string;
+  readonly reason?: string;
+}
+
+export interface UnpauseInput {
+  readonly type: "unpause";
+  readonly at: number;
+  readonly by: string;
+}
 
 export interface StartInput {
   readonly type: "start";
@@ -119,6 +135,8 @@ export interface ApproveInput {
   readonly sha256?: string;
   /** Other arguments: a new request, which must be approved again (S31). */
   readonly edit?: Json;
+  /** Kept beside the decision; no rule looks at it. */
+  readonly comment?: string;
 }
 
 export type Decision =

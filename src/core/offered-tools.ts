@@ -1,10 +1,11 @@
-// The tools a model is offered in a state: what its prompt lists, and the two reserved ones (S17, S41).
+// The tools a model is offered in a state: what its prompt lists, and the reserved ones (S17, S41).
 
 import { get, type Json, type JsonObject } from "../base/json.ts";
 import { kept } from "../base/kept.ts";
 import type { HostTool, HostTools } from "./facts.ts";
 import type { AgentSpec, Program, PromptSpec, WorkflowSpec } from "./program.ts";
 import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
+import { skillTools } from "./skills.ts";
 
 export interface OfferedTool {
   readonly name: string;
@@ -19,6 +20,9 @@ interface ToolsRequest {
   /** No state, no reserved tools: a pack without workflow has nothing to move. */
   readonly state: string | null;
   readonly host?: HostTools | undefined;
+  /** A part of the state's composition, with the tools it offers instead of the prompt's. */
+  readonly part?: string;
+  readonly tools?: readonly string[];
 }
 
 /** By program, by the host's tools (the program where there are none), then by prompt and state. */
@@ -26,20 +30,25 @@ const offered = new WeakMap<Program, WeakMap<object, Map<string, readonly Offere
 
 /** The same list for the same place every time: it is asked for in every round. */
 export function offeredTools(program: Program, request: ToolsRequest): readonly OfferedTool[] {
-  const { prompt, state, host } = request;
+  const { prompt, state, host, part } = request;
   const byHost = kept(offered, program, () => new WeakMap());
   const byPlace = kept(byHost, host ?? program, () => new Map());
   // The length tells where a prompt's name ends and a state's begins.
-  const place = `${prompt.length} ${prompt}${state === null ? "" : ` ${state}`}`;
+  const where = `${prompt.length} ${prompt}${state === null ? "" : ` ${state}`}`;
+  const place = part === undefined ? where : `${part} of ${where}`;
   return kept(byPlace, place, () => findTools(program, request));
 }
 
-function findTools(program: Program, { prompt, state, host }: ToolsRequest): readonly OfferedTool[] {
-  const names = ownOf(program.prompts, prompt)?.tools ?? [];
+function findTools(program: Program, request: ToolsRequest): readonly OfferedTool[] {
+  const { prompt, state, host } = request;
+  const names = request.tools ?? ownOf(program.prompts, prompt)?.tools ?? [];
   const listed = names.flatMap((name) => {
     return packTool(program, name) ?? agentTool(program, name) ?? hostTools(host ?? {}, name);
   });
-  return [...listed, ...reservedTools(program, state)];
+  // A part of a composition has a task of its own; skills are for the states.
+  const skills = request.part === undefined ? skillTools(program, state) : [];
+  const learning = skills.map((tool): OfferedTool => ({ ...tool, kind: "workflow" }));
+  return [...listed, ...reservedTools(program, state), ...learning];
 }
 
 function packTool(program: Program, name: string): OfferedTool | undefined {

@@ -20,6 +20,21 @@ export interface Program {
   readonly skills: readonly Json[];
   readonly evals: readonly Json[];
   readonly metadata: JsonObject;
+  /** JSON Schemas in files that compositions name, by the name; absent in a pack that names none. */
+  readonly schemas?: Readonly<Record<string, JsonObject>>;
+  /** What was found at the paths of `skills`, by the path; absent in a pack that names none. */
+  readonly skillFiles?: Readonly<Record<string, readonly SkillFile[]>>;
+}
+
+/** A skill in a folder beside the pack. */
+export interface SkillFile {
+  /** Of the skill itself, relative to the pack. */
+  readonly folder: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  /** Other texts in its folder, by their path in it. */
+  readonly resources: Readonly<Record<string, string>>;
 }
 
 export interface WorkflowSpec {

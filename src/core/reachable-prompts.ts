@@ -1,6 +1,7 @@
 // The prompts a run may come to, so that their variables can be asked for before anything starts (S40).
 
-import { get, isObject, type Json } from "../base/json.ts";
+import { isObject } from "../base/json.ts";
+import { compositionOf } from "./composition.ts";
 import type { Program, WorkflowSpec } from "./program.ts";
 
 /** Where a run begins: a state of the workflow, or one prompt of a pack without (S5). */
@@ -16,20 +17,46 @@ export function reachablePrompts(program: Program, start: RunStart): readonly st
   if (start.kind === "prompt") return [start.name];
   const { workflow } = program;
   if (workflow === null) return [];
-  const prompts = new Set<string>();
-  for (const name of reachableStates(workflow, start.name)) {
-    const state = workflow.states[name];
-    if (state?.composition !== undefined && state.composition !== null) {
-      for (const prompt of compositionPrompts(get(program.compositions, state.composition)))
-        prompts.add(prompt);
-    } else if (state?.promptTask !== undefined && state.promptTask !== null) {
-      prompts.add(state.promptTask);
-    }
-  }
+  const uses = reachableStates(workflow, start.name).flatMap((name) => usesIn(program, workflow, name));
+  const prompts = new Set(uses.map(({ prompt }) => prompt));
   return [...prompts].filter((prompt) => Object.hasOwn(program.prompts, prompt));
 }
 
-function reachableStates({ states }: WorkflowSpec, start: string): readonly string[] {
+/** Variables that a prompt always gets from the steps it is used in, so that nobody has to give them. */
+export function suppliedBySteps(program: Program, start: RunStart): ReadonlyMap<string, ReadonlySet<string>> {
+  const supplied = new Map<string, ReadonlySet<string>>();
+  const { workflow } = program;
+  if (start.kind === "prompt" || workflow === null) return supplied;
+  for (const name of reachableStates(workflow, start.name)) {
+    for (const { prompt, gives } of usesIn(program, workflow, name)) {
+      const before = supplied.get(prompt);
+      const both = before === undefined ? gives : [...before].filter((one) => gives.has(one));
+      supplied.set(prompt, new Set(both));
+    }
+  }
+  return supplied;
+}
+
+interface PromptUse {
+  readonly prompt: string;
+  /** `input`, and the fields of an input that is written as an object. */
+  readonly gives: ReadonlySet<string>;
+}
+
+function usesIn(program: Program, { states }: WorkflowSpec, name: string): readonly PromptUse[] {
+  const state = states[name];
+  if (state === undefined) return [];
+  const composition = compositionOf(program, name);
+  if (composition === undefined && state.composition === null)
+    return state.promptTask === null ? [] : [{ prompt: state.promptTask, gives: new Set() }];
+  return (composition?.parts ?? []).flatMap((part) => {
+    if (part.kind !== "prompt" && part.kind !== "agent") return [];
+    const fields = isObject(part.input) ? Object.keys(part.input) : [];
+    return [{ prompt: part.prompt, gives: new Set(["input", ...fields]) }];
+  });
+}
+
+export function reachableStates({ states }: WorkflowSpec, start: string): readonly string[] {
   const found = new Set(Object.hasOwn(states, start) ? [start] : []);
   for (const name of found) {
     const state = states[name];
@@ -41,19 +68,3 @@ function reachableStates({ states }: WorkflowSpec, start: string): readonly stri
   }
   return [...found];
 }
-
-function compositionPrompts(composition: Json | undefined): readonly string[] {
-  const prompts: string[] = [];
-  const steps: Json[] = listOf(get(composition, "steps"));
-  for (let at = 0; at < steps.length; at++) {
-    const step = steps[at];
-    if (!isObject(step)) continue;
-    const prompt = get(step, "prompt_task");
-    if (typeof prompt === "string") prompts.push(prompt);
-    steps.push(...listOf(get(step, "branches")));
-  }
-  return prompts;
-}
-
-const listOf = (value: Json | undefined): Json[] =>
-  Array.isArray(value) ? [...(value as readonly Json[])] : [];

@@ -159,7 +159,7 @@ function endInput({ at, facts }: TurnRow): Input | undefined {
 }
 
 function answerInput(fact: Answered, run: Run, { at, facts }: TurnRow): Input {
-  const { step, outcome, hash, by, spent } = fact;
+  const { step, outcome, hash, by, spent, comment } = fact;
   const asked = run.open[step]?.ask;
   if (asked?.kind !== "approval") {
     const given = {
@@ -173,7 +173,8 @@ function answerInput(fact: Answered, run: Run, { at, facts }: TurnRow): Input {
   // Edited arguments are in the request they led to; where the time was over there is none, and any will do.
   const again = facts.find((one) => one.type === "asked" && one.ask.kind === "approval");
   const edit = again?.type === "asked" && again.ask.kind === "approval" ? again.ask.args : asked.args;
-  return { type: "approve", at, step, by: by ?? "", ...(outcome.value === "edited" && { edit }) };
+  const said = comment === undefined ? {} : { comment };
+  return { type: "approve", at, step, by: by ?? "", ...(outcome.value === "edited" && { edit }), ...said };
 }
 
 function holdInput(fact: Noted, row: TurnRow): Input | undefined {
@@ -189,6 +190,10 @@ function holdInput(fact: Noted, row: TurnRow): Input | undefined {
       return fact.input === undefined ? { type: "resume", at, step: fact.step } : suppliedInput(fact, at);
     case "retried":
       return { type: "retry", at, step: fact.step, by: fact.by ?? "" };
+    case "held":
+      return { type: "pause", at, by: fact.by, ...(fact.reason !== undefined && { reason: fact.reason }) };
+    case "unheld":
+      return { type: "unpause", at, by: fact.by };
     default:
       return undefined;
   }

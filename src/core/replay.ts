@@ -3,9 +3,10 @@
 
 import { deepEqual, type Json } from "../base/json.ts";
 import { decide } from "./decide.ts";
-import type { Fact, TurnRow } from "./facts.ts";
+import type { Fact, ModelAsk, TurnRow } from "./facts.ts";
 import { decideFork } from "./fork.ts";
 import type { Decision } from "./input.ts";
+import { partSpec } from "./part-site.ts";
 import type { Program } from "./program.ts";
 import { recordedInput } from "./recorded-input.ts";
 import { modelRequest, requestHash } from "./request.ts";
@@ -53,7 +54,7 @@ function requestDrift(program: Program, run: Run, row: TurnRow): ReplayDifferenc
   const [first] = row.facts;
   if (first?.type !== "answered" || first.hash === undefined) return undefined;
   const ask = run.open[first.step]?.ask;
-  if (ask?.kind !== "model") return undefined;
+  if (ask?.kind !== "model" || mayHaveChanged(program, run, ask)) return undefined;
   const hash = requestHash(modelRequest(program, run, ask));
   if (hash === first.hash) return undefined;
   const decided: Fact[] = [{ ...first, hash }];
@@ -61,6 +62,12 @@ function requestDrift(program: Program, run: Run, row: TurnRow): ReplayDifferenc
     ...at(row, 0, decided),
     why: `today the model would be sent another request in step ${first.step}`,
   };
+}
+
+/** A part that shows artifacts may have been asked before the parts beside it wrote them. */
+function mayHaveChanged(program: Program, run: Run, { part }: ModelAsk): boolean {
+  if (part === undefined || partSpec(program, run, part).parent === null) return false;
+  return Object.keys(program.workflow?.artifacts ?? {}).length > 0;
 }
 
 function at(

@@ -1,14 +1,15 @@
 // What a request carries beyond the prompt: overrides for certain models, and what a provider wants back.
 
-import { expect, test } from "vitest";
-import type { JsonObject } from "../base/json.ts";
+import { describe, expect, test } from "vitest";
+import type { Json, JsonObject } from "../base/json.ts";
+import { logOf } from "../base/log.ts";
 import { linkPack } from "../pack/link.ts";
 import type { PackFile } from "../pack/shape/generated/pack-file.ts";
 import { fold } from "./apply.ts";
 import { decide } from "./decide.ts";
 import type { ModelAsk, Outcome, TurnRow } from "./facts.ts";
 import { modelRequest, requestText } from "./request.ts";
-import { emptyRun, type Run } from "./run.ts";
+import { emptyRun, type Message, type Run } from "./run.ts";
 
 const prompt = {
   id: "p",
@@ -95,4 +96,35 @@ test("the text that is hashed is the request's JSON, whatever of it is kept from
     JSON.stringify(request),
     JSON.stringify(request),
   ]);
+});
+
+describe("S37: a result over 16 KiB", () => {
+  /** What the model is told of this result in the round after it. */
+  const shown = (value: Json): Json => {
+    const program = programOf();
+    const { run } = started(program);
+    const calls = [{ id: "c", tool: "find", args: {} }];
+    const said = { role: "assistant", text: "", calls, step: 1 } as const;
+    const heard = { role: "result", call: "c", value, error: false } as const;
+    const conversation = logOf<Message>([said, heard]);
+    const told = modelRequest(program, { ...run, conversation }, openAsk(run)).messages.at(-1);
+    return told?.role === "tool" ? told.value : null;
+  };
+
+  test("is shown by its beginning, and the model hears how much there is", () => {
+    const note = (bytes: number): string =>
+      `\n[clipped: 16384 of ${bytes} bytes are shown; ask for a smaller or another part]`;
+    expect(shown("x".repeat(20_000))).toBe(`${"x".repeat(16_384)}${note(20_000)}`);
+    expect(shown(["x".repeat(20_000)])).toBe(`["${"x".repeat(16_382)}${note(20_004)}`);
+  });
+
+  test("is cut between characters", () => {
+    expect(shown(`x${"é".repeat(9_000)}`)).toMatch(/^xé{8191}\n\[clipped: 16384 of 18001 /);
+    expect(shown(`xx${"😀".repeat(5_000)}`)).toMatch(/^xx(?:😀){4095}\n\[clipped: 16384 of 20002 /u);
+  });
+
+  test("and one of just that size is shown as it is", () => {
+    const value = { text: "é".repeat((16_384 - 12) / 2) };
+    expect(shown(value)).toEqual(value);
+  });
 });

@@ -48,6 +48,8 @@ export interface Run {
   readonly lastText: string;
   readonly conversation: Log<Message>;
   readonly artifacts: Readonly<Record<string, ArtifactValue>>;
+  /** In a state that runs a composition: how far it is, until the state is left. */
+  readonly composing?: Composing;
 
   readonly step: number;
   readonly open: Readonly<Record<number, OpenAsk>>;
@@ -66,6 +68,8 @@ export interface Run {
     readonly costUsd: number;
   };
   readonly dedupe: Readonly<Record<string, true>>;
+  /** Present while somebody holds the run. */
+  readonly held?: HeldBy;
   readonly trace?: RunTrace;
 }
 
@@ -84,6 +88,37 @@ export interface OpenAsk {
     readonly stoppable?: true;
     readonly input?: Json;
   };
+}
+
+export interface Composing {
+  readonly composition: string;
+  readonly input: Json;
+  /** By id; parts that are not here have not been come to. */
+  readonly parts: Readonly<Record<string, PartRun>>;
+  /** Present when it is over. */
+  readonly output?: Json;
+}
+
+export interface PartRun {
+  readonly is: "running" | "done" | "failed" | "skipped";
+  readonly attempt: number;
+  /** Model calls and counted tool calls of this attempt. */
+  readonly round: number;
+  readonly calls: number;
+  readonly prompt?: string;
+  readonly input?: Json;
+  readonly messages: readonly Message[];
+  /** What its last answer said: the text of a model, the value of a tool. */
+  readonly said: Json;
+  readonly output?: Json;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface HeldBy {
+  /** The run that called it, where it is held with its caller. */
+  readonly by: string;
+  readonly since: number;
+  readonly reason?: string;
 }
 
 export interface CalledAgent {
@@ -123,6 +158,11 @@ export type Message =
 export type ArtifactValue =
   | { readonly mode: "replace"; readonly value: Json }
   | { readonly mode: "append"; readonly json: boolean; readonly pieces: Log<Json> };
+
+/** Who counts its questions to models: the state, or each part of its composition for itself. */
+export function askerOf({ state, prompt }: Pick<Run, "state" | "prompt">, part: string | undefined): string {
+  return part === undefined ? (state ?? prompt) : JSON.stringify([state, part]);
+}
 
 /** S13, S43: the run's own use and that of its agents, which its limits on spending hold for. */
 export function treeUse({ used, usedByAgents }: Pick<Run, "used" | "usedByAgents">): Spent {
@@ -210,7 +250,12 @@ export const isPerformed = ({ ask, hold, later }: OpenAsk): boolean =>
 /** Armed for the run's own time, not for a call that is to be made again. */
 export const isWallTimer = ({ ask }: OpenAsk): boolean => ask.kind === "timer" && ask.wakes === undefined;
 
-export function isAtWork({ open }: Pick<Run, "open">): boolean {
+/** Nobody works on a run that is held. */
+export const isAtWork = (run: Pick<Run, "open" | "held">): boolean =>
+  run.held === undefined && hasOwnWork(run);
+
+/** There is something to do that the runtime does itself, once it may. */
+export function hasOwnWork({ open }: Pick<Run, "open">): boolean {
   for (const step in open) if (isPerformed(open[step] as OpenAsk)) return true;
   return false;
 }

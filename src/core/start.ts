@@ -1,6 +1,7 @@
 // Starting a run: everything that can be wrong is said at once, and nothing is started then (S5, S13, S40).
 
 import { isObject, type Json } from "../base/json.ts";
+import { compositionProblem } from "./composition-problem.ts";
 import { decided, refused } from "./decision.ts";
 import type { Limits } from "./facts.ts";
 import { unjudged } from "./guard.ts";
@@ -8,6 +9,7 @@ import type { Decision, Refusal, StartInput } from "./input.ts";
 import type { BudgetSpec, Program } from "./program.ts";
 import type { RunStart } from "./reachable-prompts.ts";
 import type { Run } from "./run.ts";
+import { skillProblem } from "./skills.ts";
 import { resolveVariables } from "./variables.ts";
 import { begin } from "./visit.ts";
 
@@ -16,7 +18,7 @@ export function start(program: Program, run: Run, input: StartInput): Decision {
   if ("code" in where) return refused(where);
   const limits = limitsOf(program.workflow?.budget ?? null, input.limits ?? {});
   if ("code" in limits) return refused(limits);
-  const unsupported = compositionIn(program, where) ?? unjudged(program, where);
+  const unsupported = compositionProblem(program, where) ?? unjudged(program, where) ?? skillProblem(program);
   if (unsupported !== undefined) return refused({ code: "unsupported", what: unsupported });
   const { values, problems } = resolveVariables(program, where, { values: input.variables });
   if (problems.length > 0)
@@ -93,13 +95,6 @@ function limitsOf(budget: BudgetSpec | null, given: Partial<Limits>): Limits | R
     limits[key] = wanted ?? pack;
   }
   return limits as unknown as Limits;
-}
-
-function compositionIn(program: Program, where: RunStart): string | undefined {
-  if (where.kind === "prompt") return undefined;
-  const states = Object.entries(program.workflow?.states ?? {});
-  const found = states.find(([, spec]) => spec.orchestration === "composition");
-  return found === undefined ? undefined : `state \`${found[0]}\` runs a composition`;
 }
 
 /** S31: consequential tools under `acts_with_approval`, and tools the caller names. */

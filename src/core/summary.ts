@@ -3,12 +3,14 @@
 import { isoTime } from "../base/iso-time.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Limits, Reason, Spent, Status } from "./facts.ts";
-import { artifactValue, isPerformed, type OpenAsk, type Run, statusOf } from "./run.ts";
+import { artifactValue, type Composing, isPerformed, type OpenAsk, type Run, statusOf } from "./run.ts";
 
 export interface Summary {
   readonly run: string;
   readonly status: Status;
   readonly reason: Reason | null;
+  /** Somebody holds it: nothing of it leaves until it is let go. Null when nobody does. */
+  readonly held: HeldSince | null;
   readonly state: string | null;
   readonly pack: { readonly id: string; readonly version: string; readonly digest: string };
   readonly mode: string;
@@ -24,8 +26,17 @@ export interface Summary {
   readonly parent: { readonly run: string; readonly step: number } | null;
   /** The runs of the agents it called, in order. */
   readonly children: readonly ChildRun[];
+  /** In a state that runs a composition: how its steps stand. */
+  readonly composition?: CompositionSummary;
   readonly started_at: string;
   readonly updated_at: string;
+}
+
+export interface HeldSince {
+  /** The run that called it, where it is held with its caller. */
+  readonly by: string;
+  readonly since: string;
+  readonly reason?: string;
 }
 
 export interface ChildRun {
@@ -36,6 +47,16 @@ export interface ChildRun {
   /** Where its caller stood. */
   readonly state: string | null;
   readonly visit: number;
+}
+
+export interface CompositionSummary {
+  readonly name: string;
+  /** Those that were come to, in that order. */
+  readonly steps: readonly {
+    readonly id: string;
+    readonly status: "running" | "done" | "failed" | "skipped";
+    readonly attempts: number;
+  }[];
 }
 
 export interface SummaryUsed {
@@ -59,6 +80,8 @@ export interface WaitingFor {
   readonly question?: Json;
   /** The agent's run that waits for somebody. */
   readonly run?: string;
+  /** The step of a composition that it belongs to. */
+  readonly composition_step?: string;
 }
 
 export function summaryOf(id: string, pack: Summary["pack"], run: Run): Summary {
@@ -66,6 +89,7 @@ export function summaryOf(id: string, pack: Summary["pack"], run: Run): Summary 
     run: id,
     status: statusOf(run),
     reason: run.reason,
+    held: run.held === undefined ? null : { ...run.held, since: isoTime(run.held.since) },
     state: run.state,
     pack,
     mode: run.mode,
@@ -79,9 +103,15 @@ export function summaryOf(id: string, pack: Summary["pack"], run: Run): Summary 
     forked_from: run.forkedFrom,
     parent: run.parent,
     children: childrenOf(id, run),
+    ...(run.composing !== undefined && { composition: compositionSummary(run.composing) }),
     started_at: isoTime(run.startedAt),
     updated_at: isoTime(run.now),
   };
+}
+
+function compositionSummary({ composition: name, parts }: Composing): CompositionSummary {
+  const steps = Object.entries(parts).map(([id, { is, attempt }]) => ({ id, status: is, attempts: attempt }));
+  return { name, steps };
 }
 
 /** A fork has the children of its origin that had answered before it; the others are its own. */
@@ -113,7 +143,9 @@ function waitingFor(id: string, run: Run): readonly WaitingFor[] {
   for (const [step, open] of Object.entries(run.open)) {
     const one = waitOf(Number(step), open);
     if (one === undefined) continue;
-    waiting.push(open.ask.kind === "agent" ? { ...one, run: `${id}/${step}` } : one);
+    const part = "part" in open.ask ? open.ask.part : undefined;
+    const inPart = part === undefined ? one : { ...one, composition_step: part };
+    waiting.push(open.ask.kind === "agent" ? { ...inPart, run: `${id}/${step}` } : inPart);
   }
   return waiting;
 }

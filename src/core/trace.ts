@@ -25,7 +25,12 @@ export interface TraceRow {
   readonly at: string;
   /** Runs of the agents called in the visit that begins here; known once the visit is over. */
   readonly children: readonly string[];
+  /** Of a visit that runs a composition: its steps as they ended, complete once the visit is over. */
+  readonly steps?: readonly TraceStep[];
 }
+
+/** A type and not an interface, so that rows are JSON. */
+export type TraceStep = { readonly id: string; readonly status: "done" | "failed" | "skipped" };
 
 /** Rows with the runs that were called from their visits. */
 export function rowsWithChildren(
@@ -54,6 +59,8 @@ export class Tracer {
   #values: Readonly<Record<string, Json>> = {};
   /** The logs that texts among the values were made from. */
   readonly #logs = new Map<string, Log<Json>>();
+  /** The steps of the visit that the last row began; the row shows the same list. */
+  #steps: TraceStep[] = [];
 
   constructor(from: Run = emptyRun) {
     this.#run = draftOf(from);
@@ -73,9 +80,14 @@ export class Tracer {
     for (const fact of row.facts) {
       take(run, fact, row.at);
       if (fact.type === "wrote") changed.add(fact.artifact);
+      if (fact.type === "noted" && fact.what === "part" && fact.is !== "begun")
+        this.#steps.push({ id: fact.part, status: fact.is });
       if (fact.type !== "entered") continue;
       if (changed.size > 0) this.#show(changed);
-      found.push(rowOf(fact, row, { run, values: this.#values, changed: [...changed] }));
+      this.#steps = [];
+      const shown = rowOf(fact, row, { run, values: this.#values, changed: [...changed] });
+      // Only a state that runs a composition has no prompt.
+      found.push(fact.prompt === "" ? { ...shown, steps: this.#steps } : shown);
       changed.clear();
     }
     return found;

@@ -6,8 +6,9 @@ import { type Draft, draftOf, passTime, take } from "./apply.ts";
 import { writeArtifact } from "./artifact-write.ts";
 import type { Ask, Cause, EndCause, Fact, FinalStatus, Outcome, Reason, WriteSource } from "./facts.ts";
 import { type Flow, type FlowState, flowOf, NONE, resolveEntry } from "./flow.ts";
+import { partOf } from "./part-fold.ts";
 import type { Program, PromptSpec, StateSpec } from "./program.ts";
-import { isWallTimer, type OpenAsk, type Run, statusOf, treeUse } from "./run.ts";
+import { askerOf, isWallTimer, type OpenAsk, type Run, statusOf, treeUse } from "./run.ts";
 import { artifactsOf } from "./summary.ts";
 
 const flows = new WeakMap<Program, Flow>();
@@ -88,7 +89,7 @@ export class Turn {
   }
 
   /** S11–S13: asks a model unless a limit says no. */
-  askModel(tools: boolean): void {
+  askModel(tools: boolean, part?: string): void {
     const { limits, lastUsage } = this.run;
     // What an agent spends is spent for its caller.
     const used = treeUse(this.run);
@@ -96,13 +97,17 @@ export class Turn {
     const over = (limit: string, max: number | null, wanted: number) =>
       max !== null && wanted > max && (this.exhaust(limit, max), true);
     if (over("max_model_calls", limits.modelCalls, used.modelCalls + 1)) return;
-    // The last call is the best estimate of the next.
-    if (over("max_input_tokens", limits.inputTokens, used.inputTokens + lastUsage.inputTokens)) return;
-    if (over("max_output_tokens", limits.outputTokens, used.outputTokens + lastUsage.outputTokens)) return;
-    if (over("max_cost_usd", limits.costUsd, used.costUsd + lastUsage.costUsd)) return;
-    const key = this.run.state ?? this.run.prompt;
+    // The last call is the best estimate of the next, and of those that are under way in other parts.
+    const calls = 1 + Object.values(this.run.open).filter(({ ask }) => ask.kind === "model").length;
+    const { inputTokens, outputTokens, costUsd } = lastUsage;
+    if (over("max_input_tokens", limits.inputTokens, used.inputTokens + calls * inputTokens)) return;
+    if (over("max_output_tokens", limits.outputTokens, used.outputTokens + calls * outputTokens)) return;
+    if (over("max_cost_usd", limits.costUsd, used.costUsd + calls * costUsd)) return;
+    const key = askerOf(this.run, part);
     const nth = Object.hasOwn(this.run.asksByState, key) ? (this.run.asksByState[key] as number) : 0;
-    this.ask({ kind: "model", round: this.run.round + 1, nth, tools });
+    if (part === undefined) return this.ask({ kind: "model", round: this.run.round + 1, nth, tools });
+    const { round } = must(partOf(this.run.composing, part), "a part that asks has begun");
+    return this.ask({ kind: "model", round: round + 1, nth, tools, part });
   }
 
   /** S12: true when the run's time is over, which ends it. */

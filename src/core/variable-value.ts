@@ -1,7 +1,7 @@
 // One value of a variable against what the pack says about it. Types and rules the specification leaves open
 // are not judged.
 
-import { deepEqual, get, isObject, type Json, type JsonObject } from "../base/json.ts";
+import { deepEqual, get, isObject, type Json, type JsonObject, jsonIn } from "../base/json.ts";
 import { isSuperLinear } from "../base/super-linear.ts";
 
 /** A pattern is tried on texts up to this long; it bounds the time even of a quadratic match. */
@@ -18,7 +18,7 @@ export function asType(text: string, type: string): Json | undefined {
       return text.trim() === "true" ? true : text.trim() === "false" ? false : undefined;
     case "object":
     case "array": {
-      const value = jsonOf(text);
+      const value = jsonIn(text);
       return value !== undefined && hasType(value, type) ? value : undefined;
     }
     default:
@@ -29,15 +29,6 @@ export function asType(text: string, type: string): Json | undefined {
 function numberOf(text: string): number | undefined {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
-}
-
-function jsonOf(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** Types beyond the five of the specification fit any value. */

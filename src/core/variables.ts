@@ -5,7 +5,7 @@
 import { type Json, put } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
 import type { Program, VariableSpec } from "./program.ts";
-import { type RunStart, reachablePrompts } from "./reachable-prompts.ts";
+import { type RunStart, reachablePrompts, suppliedBySteps } from "./reachable-prompts.ts";
 import { asType, hasType, shown, validationProblems } from "./variable-value.ts";
 
 export interface GivenVariables {
@@ -88,9 +88,11 @@ function boundText(
 }
 
 function declarationsOf(program: Program, start: RunStart): readonly Declaration[] {
+  const supplied = suppliedBySteps(program, start);
   return reachablePrompts(program, start).flatMap((prompt) => {
     const variables = Object.hasOwn(program.prompts, prompt) ? program.prompts[prompt]?.variables : undefined;
-    return (variables ?? []).map((variable) => ({ prompt, variable }));
+    const open = (variables ?? []).filter(({ name }) => supplied.get(prompt)?.has(name) !== true);
+    return open.map((variable) => ({ prompt, variable }));
   });
 }
 

@@ -1,6 +1,7 @@
 // How much one visit may spend (S11, S16, S20): used by the engine to stop and by the checker to prove.
 
-import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { compositionNamed, type PartSpec } from "./composition.ts";
+import { offersTools, partPrompt } from "./part-site.ts";
 import type { Program, PromptSpec, StateSpec } from "./program.ts";
 
 /** The most of each without new input from outside. A message into a waiting run adds to it. */
@@ -41,52 +42,41 @@ function promptLimits(prompt: PromptSpec, with_: { reservedTools: boolean; nudge
 }
 
 function compositionLimits(program: Program, name: string | null): VisitLimits {
-  if (name === null || !Object.hasOwn(program.compositions, name)) return nothing;
-  return stepListLimits(program, program.compositions[name]?.["steps"]);
+  const composition = name === null ? undefined : compositionNamed(program, name);
+  if (composition === undefined) return nothing;
+  const top = composition.parts.filter(({ parent }) => parent === null);
+  return sumOf(top.map((part) => partLimits(program, part)));
 }
 
-function stepListLimits(program: Program, steps: Json | undefined): VisitLimits {
-  let modelCalls = 0;
-  let toolCalls = 0;
-  for (const step of Array.isArray(steps) ? (steps as readonly Json[]) : []) {
-    const limits = isObject(step) ? stepLimits(program, step) : nothing;
-    modelCalls += limits.modelCalls;
-    toolCalls += limits.toolCalls;
-  }
-  return { modelCalls, toolCalls };
-}
+const sumOf = (limits: readonly VisitLimits[]): VisitLimits => ({
+  modelCalls: limits.reduce((sum, one) => sum + one.modelCalls, 0),
+  toolCalls: limits.reduce((sum, one) => sum + one.toolCalls, 0),
+});
 
 /** A step that is tried again asks again, and what it asks for counts again. */
-function stepLimits(program: Program, step: JsonObject): VisitLimits {
-  const attempts = attemptsOf(step["modifiers"]);
-  switch (step["kind"]) {
-    case "prompt":
-      return { modelCalls: attempts, toolCalls: 0 };
+function partLimits(program: Program, part: PartSpec): VisitLimits {
+  const { modelCalls, toolCalls } = onceLimits(program, part);
+  return { modelCalls: modelCalls * part.attemptsMax, toolCalls: toolCalls * part.attemptsMax };
+}
+
+function onceLimits(program: Program, part: PartSpec): VisitLimits {
+  switch (part.kind) {
     case "tool":
-      return { modelCalls: 0, toolCalls: attempts };
+      return { modelCalls: 0, toolCalls: 1 };
+    case "prompt":
     case "agent": {
-      const prompt = promptOf(program, step["prompt_task"]);
-      const steps = isObject(step["termination"]) ? step["termination"]["max_steps"] : undefined;
-      const rounds = typeof steps === "number" ? steps : (prompt?.roundsMax ?? 0);
-      const tools = Array.isArray(step["tools"]) ? step["tools"].length : (prompt?.tools.length ?? 0);
-      if (prompt === undefined || tools === 0) return { modelCalls: attempts, toolCalls: 0 };
-      return { modelCalls: (rounds + 1) * attempts, toolCalls: prompt.callsPerTurnMax * attempts };
+      if (promptOf(program, part.prompt) === undefined) return { modelCalls: 1, toolCalls: 0 };
+      const prompt = partPrompt(program, part);
+      if (!offersTools(prompt)) return { modelCalls: 1, toolCalls: 0 };
+      return { modelCalls: prompt.roundsMax + 1, toolCalls: prompt.callsPerTurnMax };
     }
-    case "parallel": {
-      const once = stepListLimits(program, step["branches"]);
-      return { modelCalls: once.modelCalls * attempts, toolCalls: once.toolCalls * attempts };
-    }
+    case "parallel":
+      return sumOf(part.branches.map((one) => partLimits(program, one)));
     default:
       return nothing;
   }
 }
 
-function attemptsOf(modifiers: Json | undefined): number {
-  const retry = isObject(modifiers) ? modifiers["retry"] : undefined;
-  const attempts = isObject(retry) ? retry["max_attempts"] : undefined;
-  return typeof attempts === "number" ? attempts : 1;
-}
-
-function promptOf(program: Program, name: Json | undefined): PromptSpec | undefined {
-  return typeof name === "string" && Object.hasOwn(program.prompts, name) ? program.prompts[name] : undefined;
+function promptOf(program: Program, name: string | null): PromptSpec | undefined {
+  return name !== null && Object.hasOwn(program.prompts, name) ? program.prompts[name] : undefined;
 }

@@ -1,14 +1,16 @@
 // The rules of one visit: what a state does when it is entered, and what follows a model's answer
 // (S8, S9, S16–S20, S27, S28).
 
-import { canonical, isObject, type Json } from "../base/json.ts";
-import { sha256Of } from "../base/sha256.ts";
-import { callProblem, isGated } from "./call-check.ts";
-import type { ModelAsk, ModelReply, ToolCall } from "./facts.ts";
+import { isObject, type Json } from "../base/json.ts";
+import { dispatch, overCalls, result, setArtifact, sortCalls } from "./calls.ts";
+import { compose, inputFrom } from "./compose.ts";
+import type { ApprovalAsk, CallAsk, ModelAsk, ModelReply, Outcome, ToolCall } from "./facts.ts";
 import { guardsFired } from "./guard.ts";
 import { offeredTools } from "./offered-tools.ts";
+import { partCallAnswered, partModelAnswered } from "./part-turn.ts";
 import { systemText } from "./request.ts";
 import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
+import { isSkillCall, skillAnswer } from "./skills.ts";
 import { eventInText } from "./text-event.ts";
 import type { Turn } from "./turn.ts";
 
@@ -18,6 +20,7 @@ export function begin(turn: Turn, { yields }: { yields: boolean }): void {
   const orchestration = turn.state?.orchestration ?? "internal";
   if (orchestration === "external") return beginExternal(turn);
   if (yields && !turn.isTerminal) return turn.ask({ kind: "message" });
+  if (orchestration === "composition") return runComposition(turn, visitInput(turn));
   // The task is told anew where the conversation is (S24).
   askWith(turn, turn.state?.persistent === true ? "" : turn.run.input);
   // S28: an outside event is accepted at any time, so the question stays open beside the model's call.
@@ -33,6 +36,54 @@ function beginExternal(turn: Turn): void {
     turn.record({ type: "noted", what: "handoff", text: systemText(turn.program, turn.run) });
     return turn.finish("completed", null);
   }
+  return turn.ask({ kind: "event", allow: turn.events });
+}
+
+/**
+ * S29: what a transition hands over as JSON; else the run's input, or where there is none its variables.
+ */
+function visitInput({ run }: Turn): Json {
+  const handed = inputFrom(run.context);
+  if (typeof handed !== "string") return handed;
+  return run.input === "" ? run.variables : inputFrom(run.input);
+}
+
+function runComposition(turn: Turn, input: Json): void {
+  compose(turn, input);
+  afterParts(turn);
+}
+
+/** Somebody speaks to a waiting run: to the model of its state, or as the input of its composition. */
+export function hear(turn: Turn, text: string): void {
+  if (turn.state?.orchestration === "composition") return runComposition(turn, inputFrom(text));
+  return askWith(turn, text);
+}
+
+export function modelAnsweredInPart(turn: Turn, ask: ModelAsk & InPart, answered: PartAnswer): void {
+  partModelAnswered(turn, ask, answered);
+  afterParts(turn);
+}
+
+interface InPart {
+  readonly part: string;
+}
+
+interface PartAnswer {
+  readonly step: number;
+  readonly outcome: Outcome;
+}
+
+/** S29: the output names the event, ends the visit of a terminal state, or is waited with. */
+function afterParts(turn: Turn): void {
+  const { final, composing, mode } = turn.run;
+  const output = composing?.output;
+  if (final !== null || output === undefined) return;
+  if (turn.isTerminal) return turn.finish("completed", null);
+  const named = isObject(output) ? output["event"] : output;
+  const event = typeof named === "string" ? eventInText(named, turn.events) : undefined;
+  const context = isObject(output) ? output["context"] : undefined;
+  if (event !== undefined) return follow(turn, event, typeof context === "string" ? context : "");
+  if (mode === "conversational") return turn.ask({ kind: "message" });
   return turn.ask({ kind: "event", allow: turn.events });
 }
 
@@ -63,7 +114,7 @@ function guardedReply(turn: Turn, reply: ModelReply): ModelReply {
 }
 
 /** Asks the model, unless a validator refuses what it would be told: then the run answers in its place. */
-export function askWith(turn: Turn, text: string): void {
+function askWith(turn: Turn, text: string): void {
   const fired = guardsFired(turn.prompt, text, { direction: "input", concluding: true });
   const blocked = fired.find(({ action }) => action === "blocked");
   if (text === "" || blocked === undefined) return turn.askModel(turn.prompt.roundsMax >= 1);
@@ -73,8 +124,13 @@ export function askWith(turn: Turn, text: string): void {
   return turn.ask({ kind: "event", allow: turn.events });
 }
 
-/** All calls of the last response are answered. */
-export function callsAnswered(turn: Turn): void {
+/** A call is answered or rejected; in a visit the round goes on when all calls of its response are. */
+export function callsAnswered(turn: Turn, ask: CallAsk | ApprovalAsk, outcome: Outcome): void {
+  const { tool, part } = ask;
+  if (part !== undefined) {
+    partCallAnswered(turn, { tool, part }, outcome);
+    return afterParts(turn);
+  }
   if (hasOpenCalls(turn)) return;
   const { scheduled } = turn.run;
   if (scheduled !== null) return follow(turn, scheduled.event, scheduled.context);
@@ -102,16 +158,14 @@ export function follow(turn: Turn, event: string, context: string, by?: string):
 
 /** Handles a response's calls in order; true when some were dispatched and must be waited for. */
 function handleCalls(turn: Turn, { step, ask, reply }: Replied): boolean {
-  const { accepted, refused } = sortCalls(turn, ask, reply.calls);
-  const { toolCalls } = turn.run.limits;
-  if (toolCalls !== null && turn.run.used.toolCalls + accepted.length > toolCalls) {
-    turn.exhaust("max_tool_calls", toolCalls);
-    return false;
-  }
-  for (const { call, message } of refused) result(turn, call, message, true);
+  const site = { prompt: turn.prompt, made: turn.run.visitCalls, tools: ask.tools };
+  const { accepted, refused } = sortCalls(turn, site, reply.calls);
+  if (overCalls(turn, accepted.length)) return false;
+  for (const { call, message } of refused) answer(turn, call, message, true);
   for (const call of inOrder(turn, reply.calls)) {
-    if (call.tool === SET_ARTIFACT) setArtifact(turn, call, step);
+    if (call.tool === SET_ARTIFACT) setArtifact(turn, call, { step });
     else if (call.tool === TRANSITION) schedule(turn, call);
+    else if (isSkillCall(call)) result(turn, call, skillAnswer(turn.program, turn.run.state, call));
   }
   for (const call of accepted) dispatch(turn, call);
   return accepted.length > 0;
@@ -126,71 +180,17 @@ function inOrder(turn: Turn, calls: readonly ToolCall[]): readonly ToolCall[] {
 
 const hasForms = (turn: Turn): boolean => turn.program.workflow?.artifactSchemas !== undefined;
 
-interface Sorted {
-  readonly accepted: readonly ToolCall[];
-  readonly refused: readonly { readonly call: ToolCall; readonly message: string }[];
-}
-
-/** S16, S48: which calls may leave. Reserved ones are handled here and never leave. */
-function sortCalls(turn: Turn, ask: ModelAsk, calls: readonly ToolCall[]): Sorted {
-  const accepted: ToolCall[] = [];
-  const refused: { call: ToolCall; message: string }[] = [];
-  const room = turn.prompt.callsPerTurnMax - turn.run.visitCalls;
-  for (const call of calls) {
-    if (call.tool === TRANSITION || call.tool === SET_ARTIFACT) continue;
-    const problem = !ask.tools
-      ? "no more tools can be called in this visit; conclude"
-      : callProblem(turn, call);
-    if (problem !== undefined) refused.push({ call, message: problem });
-    else if (accepted.length >= room)
-      refused.push({
-        call,
-        message: `at most ${turn.prompt.callsPerTurnMax} calls are allowed in one visit`,
-      });
-    else accepted.push(call);
-  }
-  return { accepted, refused };
-}
-
-function dispatch(turn: Turn, { id, tool, args }: ToolCall): void {
-  if (isGated(turn.run.gated, tool)) {
-    return turn.ask({ kind: "approval", call: id, tool, args, sha256: sha256Of(canonical(args)) });
-  }
-  return askCall(turn, { id, tool, args });
-}
-
-export function askCall(turn: Turn, { id, tool, args }: ToolCall): void {
-  const kind = isAgent(turn, tool) ? "agent" : "tool";
-  const nth = Object.hasOwn(turn.run.callsByTool, tool) ? (turn.run.callsByTool[tool] as number) : 0;
-  turn.ask({ kind, call: id, tool, args, nth });
-}
-
-const isAgent = (turn: Turn, tool: string): boolean =>
-  Object.hasOwn(turn.program.agents?.members ?? {}, tool.replace(/^a2a__/, ""));
-
-/** S17, S32: an error is a result for the writer, and nothing is written. */
-function setArtifact(turn: Turn, call: ToolCall, step: number): void {
-  const args = isObject(call.args) ? call.args : {};
-  const { name, value } = args;
-  if (typeof name !== "string" || value === undefined)
-    return result(turn, call, "expected `name` and `value`", true);
-  const problem = turn.write(name, value, { kind: "model", step });
-  return problem === undefined
-    ? result(turn, call, { status: "artifact_set", artifact: name }, false)
-    : result(turn, call, problem, true);
-}
-
 /** S18: the first valid transition wins; it takes effect when everything else is answered. */
 function schedule(turn: Turn, call: ToolCall): void {
   const args = isObject(call.args) ? call.args : {};
   const { event, context } = args;
-  if (!mayTransition(turn)) return result(turn, call, "there is no transition from here", true);
+  if (!mayTransition(turn)) return answer(turn, call, "there is no transition from here", true);
   if (hasForms(turn) && hasFailed(turn))
-    return result(turn, call, "something else in this answer was refused; mend it before you leave", true);
+    return answer(turn, call, "something else in this answer was refused; mend it before you leave", true);
   if (turn.run.scheduled !== null)
-    return result(turn, call, `the run already moves on by \`${turn.run.scheduled.event}\``, true);
+    return answer(turn, call, `the run already moves on by \`${turn.run.scheduled.event}\``, true);
   if (typeof event !== "string" || !turn.events.includes(event)) {
-    return result(
+    return answer(
       turn,
       call,
       `\`${String(event)}\` is not an event of this state; expected one of ${turn.events.join(", ")}`,
@@ -203,12 +203,11 @@ function schedule(turn: Turn, call: ToolCall): void {
     event,
     context: typeof context === "string" ? context : "",
   });
-  return result(turn, call, { status: "transition_scheduled", event }, false);
+  return answer(turn, call, { status: "transition_scheduled", event }, false);
 }
 
-function result(turn: Turn, call: ToolCall, value: Json, error: boolean): void {
-  turn.record({ type: "noted", what: "result", call: call.id, result: value, error });
-}
+const answer = (turn: Turn, call: ToolCall, told: Json, error: boolean): void =>
+  result(turn, call, { told, error });
 
 /** No call is pending: move on, conclude, call the model again, or wait. */
 function afterCalls(turn: Turn, { ask, reply }: Replied): void {

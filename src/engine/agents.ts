@@ -3,7 +3,7 @@
 
 import { get, isObject, type Json, type JsonObject } from "../base/json.ts";
 import { agentStart } from "../core/agent-start.ts";
-import type { Ask, CallAsk, Limits, Outcome, Parent, Spent } from "../core/facts.ts";
+import type { Ask, CallAsk, Limits, Outcome, Parent, Spent, TurnRow } from "../core/facts.ts";
 import type { StartInput } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
 import { refusalText } from "../core/refusal-text.ts";
@@ -70,6 +70,7 @@ export class Agents {
     // The call may have been given up while its child was being started.
     const parent = await this.#door.load(id);
     if (parent?.open[step] === undefined) await this.stop(id, step);
+    else if (parent.held !== undefined) await this.#holdWith(id, step);
     return undefined;
   }
 
@@ -112,14 +113,59 @@ export class Agents {
     await this.#door.submit(childOf(id, step), { type: "cancel", at: this.#clock.now(), by: id, reason });
   }
 
-  /** S43: whoever called an agent that waits for a person waits with it. */
-  news(id: string, run: Run): void {
+  /**
+   * An agent is held with its caller, and let go with it: a process may have died before it said so. True
+   * when that was said now, and all else follows from it.
+   */
+  async followed(id: string, { parent, held, final }: Run): Promise<boolean> {
+    if (parent === null || final !== null) return false;
+    const [at, by] = [this.#clock.now(), parent.run];
+    const isHeld = await this.#isHeldAbove(parent);
+    if (isHeld && held === undefined) await this.#door.submit(id, { type: "pause", at, by });
+    else if (!isHeld && held?.by === by) await this.#door.submit(id, { type: "unpause", at, by });
+    else return false;
+    return true;
+  }
+
+  async #isHeldAbove(parent: Parent): Promise<boolean> {
+    for (let to: Parent | null = parent; to !== null; ) {
+      const caller: Run | undefined = await this.#door.load(to.run);
+      if (caller?.held !== undefined) return true;
+      to = caller?.parent ?? null;
+    }
+    return false;
+  }
+
+  /** The caller may be let go by another process meanwhile, which found nothing to let go here. */
+  async #holdWith(id: string, step: number | string): Promise<void> {
+    const at = this.#clock.now();
+    await this.#door.submit(childOf(id, step), { type: "pause", at, by: id });
+    const caller = await this.#door.load(id);
+    if (caller?.held === undefined)
+      await this.#door.submit(childOf(id, step), { type: "unpause", at, by: id });
+  }
+
+  /** What its caller was told of an agent holds no longer. */
+  forgetAgents(id: string, { open }: Run): void {
+    for (const [step, { ask }] of Object.entries(open))
+      if (ask.kind === "agent") this.forget(childOf(id, step));
+  }
+
+  /** S43: whoever called an agent that waits for a person waits with it; who is held holds its agents. */
+  news(id: string, run: Run, row?: TurnRow): void {
+    if (row?.facts.some((fact) => fact.type === "noted" && fact.what === "held") === true)
+      for (const [step, { ask }] of Object.entries(run.open))
+        if (ask.kind === "agent") this.#tells(id, this.#holdWith(id, step));
     const { parent } = run;
     if (parent === null || run.final !== null) return;
     const status = statusOf(run) === "waiting" ? "waiting" : "running";
     if (this.#told.get(id) === status) return;
     this.#told.set(id, status);
-    const told = this.#tell(parent, status).catch((error: unknown) => this.#failed(id, error));
+    this.#tells(id, this.#tell(parent, status));
+  }
+
+  #tells(id: string, telling: Promise<void>): void {
+    const told = telling.catch((error: unknown) => this.#failed(id, error));
     this.#telling = Promise.all([this.#telling, told]).then(() => undefined);
   }
 

@@ -11,6 +11,8 @@ export interface AttemptTerms<R extends "safe" | "unsafe"> {
   readonly clock: Clock;
   readonly retry: RetryPolicy;
   readonly repeats: R;
+  /** Whether a call may leave now; given up when not. Absent: it may. */
+  readonly leaves?: (() => Promise<boolean>) | undefined;
   /** Who watches an attempt. */
   readonly watch?: (attempt: number) => CallWatch | undefined;
 }
@@ -25,10 +27,11 @@ type Failed = Extract<Outcome, { readonly ok: false }>;
 
 /** Undefined when the call was given up. */
 export async function attempts<T, R extends "safe" | "unsafe">(
-  { signal, clock, retry, repeats, watch }: AttemptTerms<R>,
+  { signal, clock, retry, repeats, watch, leaves }: AttemptTerms<R>,
   call: (attempt: Attempt) => Promise<T>,
 ): Promise<T | Failed | (R extends "unsafe" ? "unknown" : never) | undefined> {
   for (let attempt = 1; ; attempt++) {
+    if (leaves !== undefined && !(await leaves())) return undefined;
     if (signal.aborted) return undefined;
     try {
       const seen = watch?.(attempt);

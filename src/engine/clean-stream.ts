@@ -1,7 +1,22 @@
 // A model's text on its way to somebody who watches, without secrets: they come in pieces, so what may be the
 // beginning of one is held back until it is known what it is.
 
+import type { Delta } from "./ports.ts";
 import type { Redaction } from "./redaction.ts";
+
+/** Where somebody watches, what they see of an answer as it comes. */
+export function shownStream(
+  to: {
+    readonly onDelta?: (delta: Delta) => void;
+    readonly redaction?: Redaction | undefined;
+  },
+  { run, step, attempt }: Omit<Delta, "text">,
+): Pick<CleanStream, "add" | "end"> | undefined {
+  const { onDelta, redaction } = to;
+  if (onDelta === undefined) return undefined;
+  const show = (text: string) => onDelta({ run, step, attempt, text });
+  return redaction === undefined ? { add: show, end: () => {} } : new CleanStream(redaction, show);
+}
 
 /** So much of what was shown is kept: a name ahead of a secret tells that it is one. */
 const CONTEXT_MAX = 80;

@@ -2,58 +2,21 @@
 // matters: what must be done is the list of open asks, so losing all of this loses nothing.
 
 import { hash } from "node:crypto";
-import { must } from "../base/assert.ts";
 import type { Ask, CallAsk, ModelAsk, Outcome, RemoteWork, TurnRow } from "../core/facts.ts";
 import { guardsOutput } from "../core/guard.ts";
+import { promptNameOf, promptOf } from "../core/part-site.ts";
 import { HASH_LENGTH, type ModelRequest, modelRequest, requestText } from "../core/request.ts";
 import type { OpenAsk, Run } from "../core/run.ts";
 import { type AgentCall, Agents, childOf } from "./agents.ts";
 import { attempts } from "./attempts.ts";
-import type { RetryPolicy } from "./backoff.ts";
-import { CleanStream } from "./clean-stream.ts";
-import type { Door } from "./door.ts";
-import type { CallWatch, EngineObserver, PlannedCall } from "./observer.ts";
-import {
-  type CallContext,
-  type Clock,
-  type Delta,
-  type ModelPort,
-  type SharedRuns,
-  type Store,
-  stepClosed,
-  type ToolPort,
-} from "./ports.ts";
-import type { Redaction } from "./redaction.ts";
-import type { Slots } from "./slots.ts";
+import { shownStream } from "./clean-stream.ts";
+import type { DispatchOptions } from "./dispatch-options.ts";
+import { HeldRuns, isHeldBack } from "./held-runs.ts";
+import { leaves } from "./lease.ts";
+import type { CallWatch, PlannedCall } from "./observer.ts";
+import { type CallContext, stepClosed, type ToolPort } from "./ports.ts";
 
-/** The world as one run sees it. */
-export interface RunPorts {
-  readonly model: ModelPort;
-  readonly tools: ToolPort;
-}
-
-export interface DispatchOptions {
-  readonly door: Door;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly portsOf: (id: string, run: Run) => Promise<RunPorts>;
-  readonly retry: RetryPolicy;
-  /** How deep agents may call each other. */
-  readonly depth?: number;
-  /** Only what runs owe each other is done, and what ended runs owe the world. */
-  readonly idle?: boolean;
-  /** Streamed text of a model's answer, as it comes. */
-  readonly onDelta?: (delta: Delta) => void;
-  /** What must not be shown. */
-  readonly redaction?: Redaction | undefined;
-  readonly observer?: EngineObserver | undefined;
-  /** Where several processes drive runs: which are ours. */
-  readonly shared?: SharedRuns | undefined;
-  /** How many asks of a kind are performed at the same time; no limit for kinds that are not named. */
-  readonly slots?: Slots | undefined;
-  /** Something that no adapter may throw went wrong while performing a step. */
-  readonly failed: (id: string, error: unknown) => void;
-}
+export type { RunPorts } from "./dispatch-options.ts";
 
 interface Active {
   readonly run: string;
@@ -76,6 +39,7 @@ export class Dispatcher {
   readonly #agents: Agents;
   /** What is under way, by `run/step`. */
   readonly #active = new Map<string, Active>();
+  readonly #held = new HeldRuns();
   readonly #idle = new Set<() => void>();
   readonly #recoveries = new Map<Recovery, Promise<void>>();
   /** Nothing new is begun but what runs owe each other, and then not even that. */
@@ -90,6 +54,7 @@ export class Dispatcher {
   /** A turn was committed: asks it opened are performed, calls whose ask it closed are aborted. */
   committed(id: string, row: TurnRow, run: Run): void {
     for (const recovery of this.#recoveries.keys()) if (recovery.id === id) recovery.run = run;
+    this.#held.see(id, run);
     for (const fact of row.facts) {
       if (fact.type === "asked") {
         const open = run.open[fact.step];
@@ -97,6 +62,8 @@ export class Dispatcher {
       } else if (fact.type === "noted" && (fact.what === "retried" || fact.what === "resumed")) {
         const open = run.open[fact.step];
         if (open !== undefined) this.#perform(id, fact.step, open, run);
+      } else if (fact.type === "noted" && fact.what === "unheld") {
+        this.#letGo(id, run);
       } else if (fact.type === "answered") {
         this.#active.get(`${id}/${fact.step}`)?.abort.abort(stepClosed);
         this.#active.get(`${id}/${fact.step}!`)?.abort.abort(stepClosed);
@@ -105,7 +72,13 @@ export class Dispatcher {
         this.#agents.forget(id);
       }
     }
-    if (!this.#stopped) this.#agents.news(id, run);
+    if (!this.#stopped) this.#agents.news(id, run, row);
+  }
+
+  #letGo(id: string, run: Run): void {
+    this.#agents.forgetAgents(id, run);
+    if (this.#options.idle !== true && !this.#stopped)
+      this.recover(id, run).catch((error: unknown) => this.#options.failed(id, error));
   }
 
   /**
@@ -113,6 +86,7 @@ export class Dispatcher {
    */
   async recover(id: string, run: Run): Promise<void> {
     if (!this.#isOurs(id)) return;
+    this.#held.see(id, run);
     const recovery = { id, run };
     const done = this.#watchedRecovery(recovery);
     this.#recoveries.set(recovery, done);
@@ -136,6 +110,7 @@ export class Dispatcher {
     this.#abortAll(id, stepClosed, run.open);
     if (run.parent !== null && (await this.#agents.isForsaken(run)))
       return this.#agents.stop(run.parent.run, run.parent.step);
+    if (await this.#agents.followed(id, run)) return;
     const { tools } = await portsOf(id, run);
     for (const step of Object.keys(run.open).map(Number)) {
       const { ask, sent } = recovery.run.open[step] ?? {};
@@ -175,6 +150,7 @@ export class Dispatcher {
    */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
+    this.#held.close();
     const limit = new AbortController();
     for (const { abort, repeats } of this.#active.values()) if (repeats) abort.abort();
     const all = Promise.all([...this.#active.values()].map(({ done }) => done));
@@ -206,6 +182,7 @@ export class Dispatcher {
     const key = `${id}/${step}${isAside ? "!" : ""}`;
     const isOwing = isOwed(open.ask, run);
     if (this.#closed || (this.#stopped && !isOwing)) return;
+    if (isHeldBack(run, open.ask)) return;
     if (this.#active.has(key) || (this.#options.idle === true ? !isOwing : !this.#isOurs(id))) return;
     const abort = new AbortController();
     const answer = () => this.#answer(id, step, open, run, abort.signal);
@@ -229,6 +206,11 @@ export class Dispatcher {
       if (run === id && open[step] === undefined) abort.abort(reason);
   }
 
+  isBusy(id: string): boolean {
+    for (const [key, { run }] of this.#active) if (run === id && !key.endsWith("!")) return true;
+    return false;
+  }
+
   /** Another process has taken the run: what is under way here is left to it. */
   drop(id: string): void {
     this.#abortAll(id, undefined);
@@ -243,7 +225,8 @@ export class Dispatcher {
     const { door, clock } = this.#options;
     const { ask } = open;
     if (ask.kind === "timer") {
-      await clock.sleep(Math.max(0, ask.due - clock.now()), signal);
+      // A sleep may end a moment early, and clocks are put right.
+      while (!signal.aborted && clock.now() < ask.due) await clock.sleep(ask.due - clock.now(), signal);
       if (!signal.aborted)
         await door.submit(id, { type: "answer", at: clock.now(), step, outcome: { ok: true, value: null } });
     } else if (ask.kind === "model") await this.#model(id, step, ask, run, signal);
@@ -266,7 +249,7 @@ export class Dispatcher {
     signal: AbortSignal,
   ): Promise<void> {
     const { tools } = await this.#options.portsOf(id, run);
-    const context = { ...this.#context(id, step, run, 0, signal), handle };
+    const context = { ...this.#context(id, step, run, { nth: 0 }, signal), handle };
     const terms = { ...this.#options, signal, repeats: "safe" as const };
     await attempts(terms, async (attempt) => tools.stop?.(tool, { ...context, ...attempt }));
   }
@@ -308,12 +291,13 @@ export class Dispatcher {
     const { model } = await portsOf(id, run);
     const program = await door.program(run.digest);
     const request = modelRequest(program, run, ask);
-    const context = this.#context(id, step, run, ask.nth, signal);
-    const whole = guardsOutput(must(program.prompts[run.prompt], "the run's prompt exists"));
+    const context = this.#context(id, step, run, ask, signal);
+    const whole = guardsOutput(promptOf(program, run, ask.part));
     const watch = this.#watch({ id, step, ask, run, request });
-    const terms = { ...this.#options, signal, repeats: "safe" as const, watch };
+    const call = { signal, watch, leaves: this.#leaves(id, ask.kind, signal) };
+    const terms = { ...this.#options, ...call, repeats: "safe" as const };
     const outcome = await attempts(terms, async (attempt): Promise<Outcome> => {
-      const stream = whole ? undefined : this.#stream(id, step, attempt.attempt);
+      const stream = whole ? undefined : shownStream(this.#options, { run: id, step, ...attempt });
       const delta = stream && ((text: string) => stream.add(text));
       const reply = await model.call(request, { ...context, ...attempt, ...(delta && { delta }) });
       stream?.end();
@@ -321,14 +305,6 @@ export class Dispatcher {
     });
     if (outcome === undefined) return;
     await door.submit(id, { type: "answer", at: clock.now(), step, outcome, hash: hashOf(request) });
-  }
-
-  /** Where somebody watches, what they see of an answer as it comes. */
-  #stream(run: string, step: number, attempt: number): Pick<CleanStream, "add" | "end"> | undefined {
-    const { onDelta, redaction } = this.#options;
-    if (onDelta === undefined) return undefined;
-    const show = (text: string) => onDelta({ run, step, attempt, text });
-    return redaction === undefined ? { add: show, end: () => {} } : new CleanStream(redaction, show);
   }
 
   async #tool(
@@ -349,12 +325,13 @@ export class Dispatcher {
     }
     const { handle, input } = later ?? {};
     const context: CallContext = {
-      ...this.#context(id, step, run, ask.nth, signal),
+      ...this.#context(id, step, run, ask, signal),
       ...(handle !== undefined && { handle }),
       ...(input !== undefined && { input }),
     };
     const watch = this.#watch({ id, step, ask, run });
-    const answer = await attempts({ ...this.#options, signal, repeats, watch }, (attempt) =>
+    const terms = { signal, repeats, watch, leaves: this.#leaves(id, ask.kind, signal) } as const;
+    const answer = await attempts({ ...this.#options, ...terms }, (attempt) =>
       tools.call(ask.tool, ask.args, { ...context, ...attempt }),
     );
     if (answer === undefined) return;
@@ -364,6 +341,11 @@ export class Dispatcher {
       const { deferred: _deferred, ...rest } = answer;
       await door.submit(id, { type: "hold", at, step, hold: "deferred", ...rest });
     } else await door.submit(id, { type: "answer", at, step, outcome: answer, tool: ask.tool });
+  }
+
+  #leaves(id: string, kind: Ask["kind"], signal: AbortSignal): () => Promise<boolean> {
+    const lease = leaves(this.#options, id, signal);
+    return this.#held.leaves({ id, kind, signal }, { slots: this.#options.slots, lease });
   }
 
   #watch(call: Omit<PlannedCall, "attempt" | "at">): (attempt: number) => CallWatch | undefined {
@@ -379,11 +361,15 @@ export class Dispatcher {
     return known?.actionScope["effect"] === "read";
   }
 
-  #context(id: string, step: number, run: Run, nth: number, signal: AbortSignal): CallContext {
-    const state = run.state ?? run.prompt;
-    return { run: id, step, key: `${id}/${step}`, attempt: 1, signal, state, prompt: run.prompt, nth };
+  #context(id: string, step: number, run: Run, asked: Asked, signal: AbortSignal): CallContext {
+    const { nth, part } = asked;
+    const place = { state: run.state ?? run.prompt, prompt: promptNameOf(run, part), nth };
+    const key = `${id}/${step}`;
+    return { run: id, step, key, attempt: 1, signal, ...place, ...(part !== undefined && { part }) };
   }
 }
+
+type Asked = Pick<ModelAsk | CallAsk, "nth" | "part">;
 
 /** How long news to others may keep a process that stops. */
 const OWED_MS = 3000;

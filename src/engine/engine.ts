@@ -15,6 +15,7 @@ import { type Clock, type Delta, Fault, type RunCreation, type Store, type Trace
 import type { Redaction } from "./redaction.ts";
 import { isAway, SharedDriver } from "./shared-driver.ts";
 import type { Slots } from "./slots.ts";
+import { storeClock } from "./store-clock.ts";
 import { incomingTrace } from "./trace-context.ts";
 
 export interface EngineOptions {
@@ -67,32 +68,35 @@ export class Engine implements AsyncDisposable {
   readonly #changed = new Map<string, Set<() => void>>();
   /** Where the store is shared: what keeps our runs ours. */
   readonly #driver: SharedDriver | undefined;
+  readonly #clock: Clock;
   #broken: unknown;
   #paused = false;
 
   constructor(options: EngineOptions) {
     this.store = options.store;
     this.#options = options;
-    options.observer?.began(options.clock.now());
+    const { shared } = options.store;
+    const clock = shared === undefined ? options.clock : storeClock(options.clock, shared);
+    this.#clock = clock;
+    options.observer?.began(clock.now(), shared !== undefined);
     this.#door = new Door(options.store, (id, row, run) => this.#committed(id, row, run), options);
     this.#dispatcher = new Dispatcher({
       door: this.#door,
       store: options.store,
-      clock: options.clock,
+      clock,
       portsOf: options.portsOf,
       retry: options.retry ?? defaultRetry,
       redaction: options.redaction,
       observer: options.observer,
       idle: options.idle === true,
-      shared: options.store.shared,
+      shared,
       slots: options.slots,
       ...(options.onDelta !== undefined && { onDelta: options.onDelta }),
       failed: (id, error) => this.#failed(id, error),
     });
-    const { shared } = options.store;
     if (shared !== undefined && options.idle !== true)
       this.#driver = new SharedDriver({
-        ...{ engine: this, shared, clock: options.clock, runs: options.takes ?? 0 },
+        ...{ engine: this, shared, clock, runs: options.takes ?? 0 },
         failed: (error) => options.onFailed?.("", error),
       });
   }
@@ -113,7 +117,7 @@ export class Engine implements AsyncDisposable {
       setup,
       ...(key !== undefined && { key }),
     };
-    const at = this.#options.clock.now();
+    const at = this.#clock.now();
     return this.#door.submit(id, { ...input, type: "start", digest, at }, { create, trace: this.#trace() });
   }
 
@@ -121,7 +125,7 @@ export class Engine implements AsyncDisposable {
   async fork(request: ForkRequest): Promise<Submitted> {
     const { id, from, setup, pack, key } = request;
     await this.drive();
-    const plan = await planFork(this.store, this.#cleaned(request), this.#options.clock.now());
+    const plan = await planFork(this.store, this.#cleaned(request), this.#clock.now());
     if (plan.kind === "refused") return plan;
     if (pack !== undefined) await this.#door.putProgram(pack.digest, pack.program, pack.source);
     const { program } = plan;
@@ -167,7 +171,9 @@ export class Engine implements AsyncDisposable {
 
   /** The one way in for everything after the start. */
   submit(id: string, input: Input, terms: Pick<SubmitTerms, "ifTurn"> = {}): Promise<Submitted> {
-    const take = () => this.#door.submit(id, input, { ...terms, trace: this.#trace() });
+    // The sender's clock may be another machine's.
+    const at = () => (this.store.shared === undefined ? input.at : this.#clock.now());
+    const take = () => this.#door.submit(id, { ...input, at: at() }, { ...terms, trace: this.#trace() });
     return this.#driver === undefined ? take() : this.#driver.start().then(take);
   }
 
@@ -207,8 +213,13 @@ export class Engine implements AsyncDisposable {
     this.#announce(id);
   }
 
+  /** Something of the run is under way here. */
+  isBusy(id: string): boolean {
+    return this.#dispatcher.isBusy(id);
+  }
+
   #unwatched(id: string): void {
-    this.#options.observer?.dropped(id, this.#options.clock.now());
+    this.#options.observer?.dropped(id, this.#clock.now());
   }
 
   /** Another process has moved a run: who waits for it looks again. */
@@ -227,7 +238,7 @@ export class Engine implements AsyncDisposable {
       const changed = this.#nextChange(id);
       if (this.#broken !== undefined) throw this.#broken;
       const run = must(await this.#door.load(id), "a run that is waited for exists");
-      const people = hasWork(run) || run.final !== null ? undefined : await this.#options.peopleOf?.(id, run);
+      const people = asksPeople(run) ? await this.#options.peopleOf?.(id, run) : undefined;
       if ((!hasWork(run) && people === undefined) || this.#paused) return run;
       await changed;
     }
@@ -254,9 +265,10 @@ export class Engine implements AsyncDisposable {
    */
   async pause(graceMs: number): Promise<void> {
     this.#paused = true;
-    await this.#driver?.stop();
+    this.#driver?.rest();
     await this.#dispatcher.stop(graceMs);
-    this.#options.observer?.stopped(this.#options.clock.now());
+    await this.#driver?.stop();
+    this.#options.observer?.stopped(this.#clock.now());
     for (const id of [...this.#changed.keys()]) this.#announce(id);
   }
 
@@ -280,7 +292,7 @@ export class Engine implements AsyncDisposable {
   /** A script's people answer when the run waits for them. */
   #waits(id: string, run: Run): void {
     const { peopleOf } = this.#options;
-    if (peopleOf === undefined || run.final !== null || this.#paused) return;
+    if (peopleOf === undefined || !asksPeople(run) || this.#paused) return;
     peopleOf(id, run)
       .then(async (input) => {
         const submitted = input === undefined ? undefined : await this.#door.submit(id, input);
@@ -309,7 +321,7 @@ export class Engine implements AsyncDisposable {
     });
     if (this.store.shared?.isOurs(id) !== false) return changed;
     const look = new AbortController();
-    const looked = this.#options.clock.sleep(LOOK_MS, look.signal);
+    const looked = this.#clock.sleep(LOOK_MS, look.signal);
     return Promise.race([changed, looked]).finally(() => look.abort());
   }
 
@@ -321,3 +333,6 @@ export class Engine implements AsyncDisposable {
 }
 
 const hasWork = (run: Run): boolean => run.final === null && isAtWork(run);
+
+/** A script's people wait with a run that somebody holds. */
+const asksPeople = (run: Run): boolean => run.final === null && run.held === undefined && !isAtWork(run);

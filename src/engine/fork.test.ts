@@ -53,7 +53,7 @@ function engineOn(disk: MemoryDisk, paid: string[], asked: string[]): Engine {
   });
 }
 
-async function startedOn(engine: Engine): Promise<void> {
+async function startedOn(engine: Engine, gated: readonly string[] = []): Promise<void> {
   const pack = openPack(text, { file: "p.yaml" });
   if (!pack.ok) throw pack.toError();
   await engine.start({
@@ -62,7 +62,7 @@ async function startedOn(engine: Engine): Promise<void> {
     digest: pack.digest,
     source: text,
     setup: {},
-    input: { mode: "autonomous", variables: {}, input: "" },
+    input: { mode: "autonomous", variables: {}, input: "", gated },
   });
   await engine.settled("r");
 }
@@ -102,6 +102,44 @@ test("an idle engine makes the fork and performs nothing", async () => {
   const forked = await idle.fork(plain);
   expect(forked).toMatchObject({ kind: "done", run: { turn: 3, final: null, open: { 2: { hold: null } } } });
   expect(paid).toEqual(["r/2"]);
+});
+
+test.each([2, 3])(
+  "a fork at turn %i that nobody performed is resumed as if nothing had left",
+  async (turn) => {
+    const disk = new MemoryDisk();
+    const [paid, asked]: [string[], string[]] = [[], []];
+    {
+      await using engine = engineOn(disk, paid, asked);
+      await startedOn(engine);
+      const portsOf = () => Promise.reject(new Error("nobody is asked"));
+      await using idle = new Engine({ store: memoryStore(disk), clock, idle: true, portsOf });
+      await idle.fork({ ...plain, from: { run: "r", turn } });
+    }
+    await using later = engineOn(disk, paid, asked);
+    await later.resume("f");
+    expect((await later.settled("f")).final).toBe("completed");
+    expect(paid).toEqual(["r/2", "f/2"]);
+  },
+);
+
+test("a call that an idle engine let a person approve is made by whoever resumes the run", async () => {
+  const disk = new MemoryDisk();
+  const [paid, asked]: [string[], string[]] = [[], []];
+  {
+    await using engine = engineOn(disk, paid, asked);
+    await startedOn(engine, ["pay"]);
+    expect(paid).toEqual([]);
+    const portsOf = () => Promise.reject(new Error("nobody is asked"));
+    await using idle = new Engine({ store: memoryStore(disk), clock, idle: true, portsOf });
+    expect(await idle.submit("r", { type: "approve", at: 1_000, step: 2, by: "ann" })).toMatchObject({
+      kind: "done",
+    });
+  }
+  await using later = engineOn(disk, paid, asked);
+  await later.resume("r");
+  expect((await later.settled("r")).final).toBe("completed");
+  expect(paid).toEqual(["r/3"]);
 });
 
 test("an unknown origin is refused, and no run is made", async () => {

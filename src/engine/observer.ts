@@ -8,8 +8,8 @@ import type { Run } from "../core/run.ts";
 import type { CallTrace, Clock, TraceHeaders } from "./ports.ts";
 
 export interface EngineObserver {
-  /** From now on turns are made here. */
-  began(at: number): void;
+  /** From now on turns are made here; where the store is shared, of the same runs elsewhere, too. */
+  began(at: number, isShared: boolean): void;
   /** The trace that whoever speaks to the engine at this moment is in. */
   active(): TraceHeaders | undefined;
   /** A turn is decided and about to be committed. Of one that is not committed nothing more is heard. */

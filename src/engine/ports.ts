@@ -1,7 +1,7 @@
 // What the engine asks of the world. Stores and adapters implement these and hold no rules.
 
 import type { Json, JsonObject } from "../base/json.ts";
-import type { ModelReply, Outcome, Status, TurnRow } from "../core/facts.ts";
+import type { ModelReply, Outcome, Spent, Status, TurnRow } from "../core/facts.ts";
 import type { ModelRequest } from "../core/request.ts";
 import type { Run } from "../core/run.ts";
 
@@ -62,12 +62,23 @@ export interface Store extends AsyncDisposable {
 export interface SharedRuns {
   /** Whether this process performs what the run asks. */
   isOurs(run: string): boolean;
-  /** How many this process has. */
+  /** The runs that this process has. */
+  readonly ours: Iterable<string>;
+  /** How many of them count against what it takes up. */
   readonly held: number;
+  /**
+   * Whether this process was heard of so lately that nobody can have taken its runs. Who was stopped for a
+   * while is not sure of anything until its next sign of life.
+   */
+  readonly isSure: boolean;
+  /** The time of the store, in milliseconds since 1970: machines differ, and all of them go by it. */
+  now(): number;
   /** Takes up to so many runs that want work, or are due, and have nobody. They are to be resumed. */
   claim(limit: number, now: number): Promise<readonly string[]>;
   /** Takes this run unless somebody else has it. */
   claimOne(run: string): Promise<boolean>;
+  /** Leaves these to others, who are told. */
+  letGo(runs: readonly string[]): Promise<void>;
   /**
    * Says that this process lives and frees the runs of those who no longer do. Of its own it tells which
    * others have moved, and which others have taken.
@@ -139,6 +150,8 @@ export interface RunRecord {
   readonly run: string;
   readonly turn: number;
   readonly status: Status;
+  /** Somebody holds it, so that it waits whatever it has to do. */
+  readonly held: boolean;
   readonly state: string | null;
   readonly digest: string;
   readonly packId: string;
@@ -149,6 +162,8 @@ export interface RunRecord {
   readonly startedAt: number;
   readonly updatedAt: number;
   readonly visits: number;
+  /** With its agents; null for a run whose newest turn was stored by a release that did not note it. */
+  readonly used: Omit<Spent, "visits"> | null;
   readonly reason: string | null;
   /** Steps that are open, in order: equal to the open asks of the folded run (I2). */
   readonly open: readonly number[];
@@ -183,6 +198,8 @@ export interface CallContext {
   /** The state, or the prompt of a pack without a workflow. */
   readonly state: string;
   readonly prompt: string;
+  /** The step of the state's composition that calls. */
+  readonly part?: string;
   /** Calls of this kind before this one over the whole run: model calls in the state, calls of the tool. */
   readonly nth: number;
   /** What the tool left when it deferred this call, which now goes on. */

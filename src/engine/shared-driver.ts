@@ -9,6 +9,7 @@ interface Driven {
   resume(run: string): Promise<unknown>;
   drop(run: string): void;
   heard(run: string | undefined): void;
+  isBusy(run: string): boolean;
 }
 
 export interface SharedDriverOptions {
@@ -24,6 +25,9 @@ export interface SharedDriverOptions {
 /** Signs of life, well below the time after which others give up on us. */
 const BEAT_MS = 1_000;
 
+/** How long what it is at may keep a process that stops. */
+const STOP_MS = 2_000;
+
 /** However often it is told, it looks no more often than this. */
 const LOOK_MS = 20;
 
@@ -32,6 +36,7 @@ export class SharedDriver {
   readonly #stop = new AbortController();
   #wake: (() => void) | undefined;
   #toldOfOurs = false;
+  #rests = false;
   /** Runs that stood still because the store could not be reached. */
   readonly #again = new Set<string>();
   #started: Promise<void> | undefined;
@@ -59,11 +64,23 @@ export class SharedDriver {
     this.#done = this.#drive().finally(deaf);
   }
 
-  /** Takes up nothing more. What it has is the engine's to finish. */
+  /**
+   * Takes up nothing more and hands on what has nothing under way. What has is the engine's to finish: until
+   * then others must hear that we live, or they would take it for dead.
+   */
+  rest(): void {
+    this.#rests = true;
+    this.#toldOfOurs = true;
+    this.#wake?.();
+  }
+
+  /** A store that is away is not waited for. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#started?.catch(() => undefined);
-    await this.#done;
+    const over = new AbortController();
+    const done = (this.#started ?? Promise.resolve()).catch(() => undefined).then(() => this.#done);
+    await Promise.race([done, this.#options.clock.sleep(STOP_MS, over.signal)]);
+    over.abort();
   }
 
   /** Of a run of ours something was not done because the store was away: it is, once the store is back. */
@@ -86,7 +103,8 @@ export class SharedDriver {
         if (isDue) await this.#beat();
         await this.#claim();
       } catch (error) {
-        this.#options.failed(error);
+        // Who has stopped may have closed the store.
+        if (!signal.aborted) this.#options.failed(error);
       }
       await clock.sleep(LOOK_MS, signal);
       const rest = new AbortController();
@@ -103,6 +121,7 @@ export class SharedDriver {
     const { shared, engine } = this.#options;
     const { moved, lost } = await shared.beat();
     for (const run of lost) engine.drop(run);
+    if (this.#rests) return this.#handOn();
     const again = [...this.#again].filter((run) => shared.isOurs(run));
     this.#again.clear();
     for (const run of new Set([...moved, ...again])) this.#resume(run);
@@ -110,8 +129,15 @@ export class SharedDriver {
 
   async #claim(): Promise<void> {
     const { shared, runs, clock } = this.#options;
-    if (runs === 0 || this.#stop.signal.aborted) return;
+    if (runs === 0 || this.#rests || this.#stop.signal.aborted) return;
     for (const run of await shared.claim(runs - shared.held, clock.now())) this.#resume(run);
+  }
+
+  async #handOn(): Promise<void> {
+    const { shared, engine } = this.#options;
+    const quiet = [...shared.ours].filter((run) => !engine.isBusy(run));
+    await shared.letGo(quiet);
+    for (const run of quiet) engine.drop(run);
   }
 
   /** Not waited for: a run whose tools must be connected first holds up no other. */

@@ -18,8 +18,7 @@ export class Slots {
   async within(kind: Ask["kind"], signal: AbortSignal, perform: () => Promise<void>): Promise<void> {
     const limit = this.#limits[kind];
     if (limit === undefined) return perform();
-    if ((this.#taken.get(kind) ?? 0) >= limit) await this.#room(kind, signal);
-    else this.#taken.set(kind, (this.#taken.get(kind) ?? 0) + 1);
+    await this.#enter(kind, limit, signal);
     try {
       if (!signal.aborted) await perform();
     } finally {
@@ -27,8 +26,23 @@ export class Slots {
     }
   }
 
+  /** Waits without a place, so that others have it meanwhile, and comes back to where it was. */
+  async aside(kind: Ask["kind"], signal: AbortSignal, wait: () => Promise<void>): Promise<void> {
+    const limit = this.#limits[kind];
+    if (limit === undefined) return wait();
+    this.#leave(kind);
+    await wait();
+    await this.#enter(kind, limit, signal);
+  }
+
+  async #enter(kind: Ask["kind"], limit: number, signal: AbortSignal): Promise<void> {
+    if ((this.#taken.get(kind) ?? 0) >= limit) await this.#room(kind, signal);
+    else this.#take(kind);
+  }
+
   /** Whoever leaves hands its place on, so that nobody slips in between. */
   #room(kind: Ask["kind"], signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve(this.#take(kind));
     return new Promise((resolve) => {
       const queue = this.#waiting.get(kind) ?? [];
       this.#waiting.set(kind, queue);
@@ -39,10 +53,14 @@ export class Slots {
         if (place < 0) return;
         queue.splice(place, 1);
         // It takes a place only to leave it.
-        this.#taken.set(kind, (this.#taken.get(kind) ?? 0) + 1);
+        this.#take(kind);
         resolve();
       });
     });
+  }
+
+  #take(kind: Ask["kind"]): void {
+    this.#taken.set(kind, (this.#taken.get(kind) ?? 0) + 1);
   }
 
   #leave(kind: Ask["kind"]): void {

@@ -166,8 +166,11 @@ export class Gateway {
       workspace: this.#workspaces.folder(job.workspaceId),
     });
     if ("kind" in request) return failedRun(request);
-    const onStarted = (pid: number): void =>
+    // What a process does depends on what it is told, so only that waits until what led to it is kept.
+    const onStarted = async (pid: number): Promise<void> => {
       recordSpawn(file, job, { pid, pidStarted: startOf(pid), deadlineAt, at: clock.now() });
+      await file.durable();
+    };
     const { isStrict } = config.service;
     const { signal } = this.#giveUp;
     try {

@@ -1,8 +1,9 @@
 // Writes a plugin that comes with the package into a folder of plugins: its manifest and its one program, and
 // nothing else. It is copied, because a link that leads out of the folder is trusted by no gateway.
 
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { makeFolder } from "../engine/make-folder.ts";
 import { openPlugin } from "../process/plugin-folder.ts";
 
 /** The files written, or why there are none. */
@@ -16,7 +17,7 @@ export function installPlugin({ from, to }: { from: string; to: string }): reado
   const program = join(home, entrypoint);
   const manifest = join(home, "manifest.yaml");
   try {
-    mkdirSync(dirname(program), { recursive: true });
+    makeFolder(dirname(program));
     chmodSync(home, 0o755);
     put({ from: opened.program, to: program, mode: 0o755 });
     put({ from: join(from, "manifest.yaml"), to: manifest, mode: 0o644 });

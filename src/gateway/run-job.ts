@@ -26,7 +26,7 @@ export interface JobProcess {
   readonly timeoutMs: number;
   readonly isStrict: boolean;
   readonly signal: AbortSignal;
-  readonly onStarted: (pid: number) => void;
+  readonly onStarted: (pid: number) => Promise<void>;
 }
 
 /** Rejects only when the gateway gives up on it. */

@@ -1,9 +1,10 @@
 // Folders of jobs, one for each tree of jobs, beside the state. The queue is serial, so each has one writer
 // at a time.
 
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { assert } from "../base/assert.ts";
+import { makeFolder } from "../engine/make-folder.ts";
 import type { QueueFile } from "./queue/queue-file.ts";
 
 export class Workspaces {
@@ -16,7 +17,7 @@ export class Workspaces {
   /** Made when it is not there. */
   folder(id: string): string {
     const path = this.#path(id);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, { mode: 0o700 });
     return path;
   }
 

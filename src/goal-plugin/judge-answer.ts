@@ -3,9 +3,16 @@
 
 import { Validator } from "@cfworker/json-schema";
 import type { Json, JsonObject } from "../base/json.ts";
-import { refusedCompletion } from "../goal/completion-gate.ts";
+import { type Claim, refusedCompletion } from "../goal/completion-gate.ts";
 import { substitute } from "../goal/input-references.ts";
-import { type Action, type Answer, readAnswer, schemaProblems, type Violation } from "../goal/read-answer.ts";
+import {
+  type Action,
+  type Answer,
+  type Report,
+  readAnswer,
+  schemaProblems,
+  type Violation,
+} from "../goal/read-answer.ts";
 import type { RunRecord } from "../goal/run-record.ts";
 import { KIB, textBytes } from "../goal/state-size.ts";
 import { blankedKeys, REQUEST_BYTES_MAX } from "../goal/tool-request.ts";
@@ -38,16 +45,29 @@ export function judgeAnswer(turn: LoopTurn, { runId, run, first, value }: Given)
   const large = [...tooLarge("frame", answer.frame), ...tooLarge("plan", answer.plan)];
   if (large.length > 0) return invalid(large);
   const { reflect, action } = answer;
-  if (reflect?.next_stage === "done" && reflect.success_report !== null) {
-    const workspace = turn.workspaceOf(runId);
-    const isFile = workspace && ((path: string) => workspace.isFile(path));
-    const problems = refusedCompletion(run, reflect.success_report, { isFile });
+  if (reflect?.next_stage === "done") {
+    const problems = refusedCompletion(claimOf(turn, { runId, run, report: reflect.success_report }));
     if (problems.length === 0) return good(answer);
     if (run.step >= run.max_steps) return { kind: "spent", reason: "max_steps_exceeded", problems };
     return { kind: "unsupported", reason: "completion_unsupported", problems };
   }
   if (action === null || isSpent(run, answer)) return good(answer);
   return withInput(turn, { runId, run, answer, action });
+}
+
+function claimOf(
+  turn: LoopTurn,
+  { runId, run, report }: { runId: string; run: RunRecord; report: Report | null },
+): Claim {
+  const { frame, completed_steps: completed, failed_steps: failed, artifacts } = run;
+  const workspace = turn.workspaceOf(runId);
+  return {
+    frame,
+    report,
+    hasSucceeded: (step) => completed.includes(step) && !failed.includes(step),
+    // Without a workspace only what results named can be claimed.
+    hasFile: (path) => workspace?.isFile(path) ?? artifacts.includes(path),
+  };
 }
 
 const good = (answer: Answer): Judged => ({ kind: "good", answer, reason: "", problems: [] });

@@ -81,11 +81,6 @@ async function providerAnswer(
   const { setting, outputTokensMax } = choice;
   const { runId, turn, timeMs } = question;
   if (timeMs <= 0) return unavailable("no time is left for the model in this job");
-  const { readModelSetting } = await import("../adapter/model/model-setting.ts");
-  const { openModel } = await import("../adapter/model/open-model.ts");
-  const problems: { readonly message: string }[] = [];
-  const read = readModelSetting(setting, [], problems as never);
-  if (read === undefined) return unavailable(problems.map(({ message }) => message).join("; "));
   const context: CallContext = {
     run: runId,
     step: turn + 1,
@@ -97,8 +92,9 @@ async function providerAnswer(
     nth: turn,
   };
   try {
-    const { port } = await openModel(read, { env: (name) => process.env[name] });
-    const reply = await port.call(requestOf(question, outputTokensMax), context);
+    const asked = { setting, request: requestOf(question, outputTokensMax), context };
+    const reply = await (await import("./ask-provider.ts")).askProvider(asked);
+    if (typeof reply === "string") return unavailable(reply);
     return { kind: "answer", value: valueOf(reply), nextTurn: turn + 1 };
   } catch (error) {
     // Faults, aborted calls, and whatever a provider's library throws: all of it means no answer.

@@ -6,6 +6,7 @@ import { isoTime } from "../base/iso-time.ts";
 import { get, type Json, type JsonObject } from "../base/json.ts";
 import { firstTurnSchema, resumeTurnSchema } from "../goal/answer-schema.ts";
 import { lastLines } from "../goal/clip.ts";
+import { REFUSALS_MAX } from "../goal/completion-gate.ts";
 import { type GoalPrompt, goalPrompt, repairText, type ShownResult } from "../goal/goal-prompt.ts";
 import { answeredModel, escalationOf, type GoalRun, openCall } from "../goal/goal-run.ts";
 import { type Answer, criteriaOf, type Reflection, type Report } from "../goal/read-answer.ts";
@@ -56,9 +57,6 @@ export async function performModelTurn(turn: LoopTurn, given: ModelTurn): Promis
 }
 
 const MESSAGE_MAX = 500;
-
-/** The third claim that is not borne out ends the run. */
-const REFUSALS_MAX = 3;
 
 function withRefusal(run: RunRecord, problems: readonly string[]): RunRecord {
   const focus = problems.join("; ").slice(0, 300);

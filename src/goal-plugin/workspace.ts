@@ -5,7 +5,6 @@
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -15,6 +14,8 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { innerFile, isSystemError } from "../adapter/tool/fs/inner-file.ts";
+import { makeFolder } from "../engine/make-folder.ts";
 import { isInnerPath } from "../goal/tool-result.ts";
 
 export interface WorkspaceOptions {
@@ -87,10 +88,10 @@ export class Workspace {
   #place(path: string): string | undefined {
     const { root, mayWrite, warn } = this.#options;
     if (!mayWrite()) return undefined;
-    if (!this.#made) mkdirSync(root, { recursive: true });
+    if (!this.#made) makeFolder(root);
     this.#made = true;
     const folder = dirname(join(root, path));
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const [home, real] = [realpathSync(root), realpathSync(folder)];
     if (real === home || real.startsWith(home + sep)) return join(root, path);
     warn(`the folder of \`${path}\` leads out of the workspace`);
@@ -98,15 +99,7 @@ export class Workspace {
   }
 
   #inside(path: string): string | undefined {
-    if (!isInnerPath(path)) return undefined;
-    try {
-      const home = realpathSync(this.#options.root);
-      const real = realpathSync(join(home, path));
-      return real.startsWith(home + sep) && statSync(real).isFile() ? real : undefined;
-    } catch (error) {
-      if (isSystemError(error)) return undefined;
-      throw error;
-    }
+    return isInnerPath(path) ? innerFile(this.#options.root, path) : undefined;
   }
 
   #tried<T>(what: string, act: () => T): T | undefined {
@@ -143,6 +136,3 @@ function createdNew(path: string, text: string): boolean {
     throw error;
   }
 }
-
-const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && typeof (error as NodeJS.ErrnoException).code === "string" && "syscall" in error;

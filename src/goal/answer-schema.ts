@@ -42,18 +42,12 @@ export const planSchema: JsonObject = closed({
   next_focus: text,
 });
 
-const reportOf = (met: JsonObject, refsMin: number): JsonObject =>
-  closed({
-    summary: text,
-    criteria: list(closed({ id: criterionId, met, evidence: list(ref, [refsMin, 8]) }), [1, 8]),
-    artifacts: list({ type: "string" }, [0, 32]),
-  });
-
-/** As a model may claim it: what is wrong with a claim is judged, not a matter of form. */
-const reportSchema = reportOf({ type: "boolean" }, 0);
-
-/** As it is kept: every criterion is met and says on what ground. */
-export const keptReportSchema = reportOf({ const: true }, 1);
+/** What a model may claim: whether the claim holds is judged, and no matter of form. */
+export const reportSchema: JsonObject = closed({
+  summary: text,
+  criteria: list(closed({ id: criterionId, met: { type: "boolean" }, evidence: list(ref, [0, 8]) }), [1, 8]),
+  artifacts: list({ type: "string" }, [0, 32]),
+});
 
 const reflectSchema: JsonObject = closed({
   observation: text,

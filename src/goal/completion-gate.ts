@@ -1,33 +1,39 @@
-// Done is a claim. It is granted when every criterion of the frame is met on evidence that is there.
+// Done is a claim. It is granted when every criterion of the frame is met on evidence that is there, by the
+// same rule in `packloop goal` and in the plugin.
 
+import type { JsonObject } from "../base/json.ts";
 import { criteriaOf, type Report } from "./read-answer.ts";
-import type { RunRecord } from "./run-record.ts";
 import { isInnerPath } from "./tool-result.ts";
 
-interface Surroundings {
-  /** Undefined without a workspace: then only what results named can be claimed. */
-  readonly isFile: ((path: string) => boolean) | undefined;
+export interface Claim {
+  /** Null in a run of RFC-103's time: what its report names is what it is judged by. */
+  readonly frame: JsonObject | null;
+  /** Null when Done was said without one. */
+  readonly report: Report | null;
+  /** The action was answered, and not with an error. */
+  readonly hasSucceeded: (step: number) => boolean;
+  /** Asked only for paths that stay inside. */
+  readonly hasFile: (path: string) => boolean;
 }
 
+/** The third claim that is not borne out ends the run. */
+export const REFUSALS_MAX = 3;
+
 /** Why the claim is refused; empty when it is granted. */
-export function refusedCompletion(
-  run: RunRecord,
-  report: Report,
-  { isFile }: Surroundings,
-): readonly string[] {
+export function refusedCompletion({ frame, report, hasSucceeded, hasFile }: Claim): readonly string[] {
+  if (report === null) return ["there is no success report (give one with Done)"];
   const reasons: string[] = [];
-  // A run of RFC-103's time has no frame: what its report names is what it is judged by.
-  const criteria = run.frame === null ? report.criteria : criteriaOf(run.frame);
+  const criteria = frame === null ? report.criteria : criteriaOf(frame);
   const wanted = [...new Set(criteria.map(({ id }) => id))];
-  const isThere = (path: string) => isInnerPath(path) && (isFile?.(path) ?? run.artifacts.includes(path));
+  const isThere = (path: string) => isInnerPath(path) && hasFile(path);
+  const resolves = (ref: string) => (isStep(ref) ? hasSucceeded(stepOf(ref)) : isThere(ref));
   for (const id of wanted) {
     const named = report.criteria.filter((one) => one.id === id);
     const [only] = named;
     if (only === undefined) reasons.push(`criterion ${id} is not in the report`);
     else if (named.length > 1) reasons.push(`criterion ${id} is in the report more than once`);
     else if (!only.met) reasons.push(`criterion ${id} is not met`);
-    else if (!only.evidence.some((ref) => resolves(run, ref, isThere)))
-      reasons.push(`criterion ${id} has no evidence that can be found`);
+    else if (!only.evidence.some(resolves)) reasons.push(`criterion ${id} has no evidence that can be found`);
   }
   for (const { id } of report.criteria)
     if (!wanted.includes(id)) reasons.push(`${id} is not a criterion of the frame`);
@@ -36,8 +42,5 @@ export function refusedCompletion(
   return [...new Set(reasons)];
 }
 
-function resolves(run: RunRecord, ref: string, isThere: (path: string) => boolean): boolean {
-  if (!ref.startsWith("step:")) return isThere(ref);
-  const step = Number(ref.slice("step:".length));
-  return run.completed_steps.includes(step) && !run.failed_steps.includes(step);
-}
+const isStep = (ref: string): boolean => ref.startsWith("step:");
+const stepOf = (ref: string): number => Number(ref.slice("step:".length));

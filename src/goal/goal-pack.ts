@@ -2,7 +2,8 @@
 // its visits are spent. `packloop goal` runs it with the engine; the plugin runs it inside other gateways.
 
 import type { JsonObject } from "../base/json.ts";
-import { frameSchema, keptReportSchema, planSchema } from "./answer-schema.ts";
+import { frameSchema, planSchema, reportSchema } from "./answer-schema.ts";
+import { REFUSALS_MAX } from "./completion-gate.ts";
 
 export interface GoalTerms {
   readonly tools: readonly string[];
@@ -11,6 +12,9 @@ export interface GoalTerms {
 }
 
 const VERSION = "1.0.0";
+
+/** Where a run waits until its claim to be done is judged. */
+export const GATE = "gate";
 
 export function goalPack({ tools, stepsMax, reframesMax }: GoalTerms): JsonObject {
   return {
@@ -28,14 +32,15 @@ export function goalPack({ tools, stepsMax, reframesMax }: GoalTerms): JsonObjec
         tool_policy: { max_rounds: 2, max_tool_calls_per_turn: 1 },
       },
       reflect: prompt("reflect", REFLECT),
+      gate: { ...prompt("gate", "The claim that the goal is reached is judged."), variables: [] },
       report: { ...prompt("report", "{{artifacts.report.summary}}"), variables: [] },
     },
     workflow: {
       version: 2,
       entry: "frame",
       engine: {
-        budget: { max_total_visits: 3 + 3 * stepsMax + reframesMax },
-        artifact_schemas: { frame: frameSchema, plan: planSchema, report: keptReportSchema },
+        budget: { max_total_visits: 3 + REFUSALS_MAX + 3 * stepsMax + reframesMax },
+        artifact_schemas: { frame: frameSchema, plan: planSchema, report: reportSchema },
       },
       states: statesOf({ stepsMax, reframesMax }),
     },
@@ -62,7 +67,13 @@ function statesOf({ stepsMax, reframesMax }: Omit<GoalTerms, "tools">): JsonObje
     // What the tool said stands in the conversation of `act`; it is read here and nowhere else.
     reflect: state("reflect", {
       persistence: "persistent",
-      on_event: { Plan: "plan", Act: "act", Reframe: "frame", Done: "done" },
+      on_event: { Plan: "plan", Act: "act", Reframe: "frame", Done: GATE },
+    }),
+    // Nobody's model decides here. `Spent` ends the run: no action is left with which it could mend its claim.
+    [GATE]: state("gate", {
+      orchestration: "external",
+      max_visits: REFUSALS_MAX,
+      on_event: { Granted: "done", Refused: "plan", Spent: "act" },
     }),
     done: state("report", { orchestration: "external", terminal: true }),
   };
@@ -119,4 +130,5 @@ The result of the last call stands above. Say what it shows, not what was hoped.
 one line that must not be lost. Then emit one event, with what you saw as its context:
 Act when the plan holds and goes on; Plan when it must change; Reframe when the goal was misunderstood;
 Done only when every criterion of the frame is met. Before Done write the artifact report: summary, for each
-criterion id, met and evidence (step:N for the N-th call, or artifacts/…), and artifacts.`;
+criterion id, met and evidence (step:N for the N-th call, or a file as artifacts/…), and artifacts. Evidence
+is looked up: a call must have succeeded, a file must be in the workspace.`;

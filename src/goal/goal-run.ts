@@ -12,7 +12,8 @@ import { SET_ARTIFACT, TRANSITION } from "../core/reserved.ts";
 import { emptyRun, noUsage, type OpenAsk, type Run } from "../core/run.ts";
 import { linkPack } from "../pack/link.ts";
 import type { PackFile } from "../pack/shape/generated/pack-file.ts";
-import { type GoalTerms, goalPack } from "./goal-pack.ts";
+import { isAtGate } from "./goal-gate.ts";
+import { GATE, type GoalTerms, goalPack } from "./goal-pack.ts";
 import { AGENT } from "./loop-config.ts";
 import type { Answer } from "./read-answer.ts";
 import { PROGRAM, type RunRecord } from "./run-record.ts";
@@ -83,6 +84,7 @@ export const failedGoal = (goal: GoalRun, code: string, message: string, at: num
 /** Frame, plan and act, or reflect and what follows it: each state is answered with its part. */
 const STATES_MAX = 4;
 
+/** A claim to be done was judged before its answer came here: the gate is open to it. */
 export function answeredModel(goal: GoalRun, answer: Answer, at: number): GoalRun {
   let current = goal;
   for (let states = 0; isAsking(current.run); states++) {
@@ -100,7 +102,7 @@ export function answeredModel(goal: GoalRun, answer: Answer, at: number): GoalRu
       outcome: { ok: true, value: reply as unknown as Json },
     });
   }
-  return current;
+  return isAtGate(current.run) ? moved(current, { type: "event", at, name: "Granted", by: GATE }) : current;
 }
 
 const isAsking = ({ open, final }: Run): boolean =>

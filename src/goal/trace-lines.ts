@@ -41,7 +41,8 @@ export function traceOf(facts: readonly Fact[], step: number): readonly TraceLin
     }
     if (fact.type === "answered" && fact.outcome.ok)
       lines.push({ fact: "answered", rest: answered(fact.outcome.value) });
-    if (fact.type === "answered" && !fact.outcome.ok)
+    // A question that the run no longer asks had no answer.
+    if (fact.type === "answered" && !fact.outcome.ok && fact.outcome.code !== "abandoned")
       lines.push({ fact: "answered", rest: { outcome: "error", code: fact.outcome.code } });
     if (fact.type === "finished")
       lines.push({ fact: "finished", rest: { status: fact.status, reason: fact.reason?.code ?? null } });

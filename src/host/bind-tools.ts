@@ -142,6 +142,7 @@ interface Shared {
   readonly tier: Tier | undefined;
   readonly idempotent: boolean | undefined;
   readonly approval: "auto" | "gate" | undefined;
+  readonly rollback: string | undefined;
 }
 
 /** Options every binding has. `outside` and `private` are for the checker (PP702). */
@@ -152,10 +153,12 @@ function readShared(reader: OptionReader): Shared {
     tier: reader.oneOf("tier", TIERS),
     idempotent: reader.flag("idempotent"),
     approval: reader.oneOf("approval", ["auto", "gate"]),
+    rollback: reader.text("rollback"),
   };
 }
 
-function withShared(tool: BoundTool, { tier = tool.tier, idempotent, approval }: Shared): BoundTool {
+function withShared(tool: BoundTool, shared: Shared): BoundTool {
+  const { tier = tool.tier, idempotent, approval, rollback } = shared;
   // What destroys or leaves the house asks first unless the configuration says otherwise.
   const careful = tier === "destructive" || tier === "egress";
   return {
@@ -163,5 +166,6 @@ function withShared(tool: BoundTool, { tier = tool.tier, idempotent, approval }:
     tier,
     safe: idempotent ?? (tier === "read" || tool.safe),
     gated: (approval ?? (careful ? "gate" : "auto")) === "gate",
+    ...(rollback !== undefined && { rollback }),
   };
 }

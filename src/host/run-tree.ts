@@ -38,13 +38,16 @@ export async function descendantsOf(store: Store, run: string): Promise<readonly
  */
 export async function* eachInTree(
   store: Store,
-  filter: RecordFilter,
+  { wanted = () => true, ...filter }: RecordFilter & { readonly wanted?: (record: RunRecord) => boolean },
   damaged: (run: string) => void,
 ): AsyncGenerator<TreeRecord> {
   const done = new Set<string>();
-  const fits = ({ status, packId }: RunRecord): boolean =>
-    filter.status?.includes(status) !== false && (filter.packId ?? packId) === packId;
+  const fits = (record: RunRecord): boolean =>
+    filter.status?.includes(record.status) !== false &&
+    (filter.packId ?? record.packId) === record.packId &&
+    wanted(record);
   for await (const record of eachRecord(store, filter, damaged)) {
+    if (!wanted(record)) continue;
     const [root] = [...(await callersOf(store, record)), record.run] as const;
     if (done.has(root)) continue;
     done.add(root);

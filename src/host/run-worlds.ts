@@ -6,12 +6,15 @@ import { recording } from "../adapter/cassette/recording.ts";
 import { readScript, type Script } from "../adapter/script/read-script.ts";
 import { scriptedEvent, scriptedModel, scriptedTools } from "../adapter/script/scripted.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
-import type { EventInput } from "../core/input.ts";
+import type { Input } from "../core/input.ts";
+import type { Program } from "../core/program.ts";
 import type { Run } from "../core/run.ts";
 import type { RunPorts } from "../engine/dispatcher.ts";
 import type { Clock, Store } from "../engine/ports.ts";
 import { Redaction } from "../engine/redaction.ts";
-import { removeRunFiles, workRootOf } from "./run-files.ts";
+import { type CallRisk, callRisk, type RiskOf } from "./call-risk.ts";
+import { judgeClaim } from "./goal-claim.ts";
+import { removeRunFiles, workRootOf, workspaceFolder } from "./run-files.ts";
 import { noSettings, type RunSettings, settingsIn } from "./run-settings.ts";
 import { secretNames } from "./secret-names.ts";
 import { World } from "./world.ts";
@@ -36,7 +39,7 @@ export interface WorldSetup {
   readonly replay?: string;
 }
 
-export class RunWorlds implements AsyncDisposable {
+export class RunWorlds implements AsyncDisposable, RiskOf {
   readonly redaction = new Redaction();
   readonly #options: RunWorldsOptions;
   readonly #worlds = new Map<string, World>();
@@ -78,11 +81,28 @@ export class RunWorlds implements AsyncDisposable {
     return ports;
   }
 
-  /** What the script's people say to a run that waits. */
-  async peopleOf(store: Store, id: string, run: Run): Promise<EventInput | undefined> {
+  /** What the script's people say to a run that waits, and what one hears that claims to be done. */
+  async peopleOf(store: Store, id: string, run: Run): Promise<Input | undefined> {
+    if (!Object.values(run.open).some(({ ask }) => ask.kind === "event")) return undefined;
+    const at = this.#options.clock.now();
+    const setup = (await store.record(id))?.setup ?? {};
+    const workRoot = workRootOf(this.#options.storePath);
+    const workspace = workspaceFolder(settingsIn(setup) ?? noSettings("."), { workRoot, run: id });
+    const judged = await judgeClaim(store, { id, run, setup, workspace, at });
+    if (judged !== undefined) return judged;
     const script = await this.#scriptOf(store, id);
-    const waits = Object.values(run.open).some(({ ask }) => ask.kind === "event");
-    return script === undefined || !waits ? undefined : scriptedEvent(script, run, this.#options.clock.now());
+    return script && scriptedEvent(script, run, at);
+  }
+
+  /** What a call can do in the world of a run, from what is kept with the run. */
+  riskOf(setup: JsonObject, call: { readonly program: Program; readonly tool: string }): CallRisk {
+    const remembered = settingsIn(setup) ?? noSettings(".");
+    const settings = this.#options.adjust?.(remembered) ?? remembered;
+    const kept = setup["script"];
+    const script =
+      this.#options.script ?? (kept !== undefined && isObject(kept) ? readScript(kept).script : undefined);
+    const isScripted = script !== undefined && Object.hasOwn(script.tools, call.tool);
+    return callRisk({ ...call, bound: this.world(settings).bound(call.tool), isScripted });
   }
 
   /** What runs that are removed leave beside the store. */

@@ -10,6 +10,7 @@ import type { Limits } from "../core/facts.ts";
 import type { StartInput } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
 import { packLimits } from "../core/start.ts";
+import { Fault } from "../engine/ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 import { isScripted, type RunWorlds } from "./run-worlds.ts";
 import type { ToolTerms } from "./world.ts";
@@ -66,9 +67,23 @@ async function liveTerms(
   const { host, gated, unbound } = await world.toolTerms(program);
   const nobody = unbound.filter((tool) => !Object.hasOwn(script?.tools ?? {}, tool));
   // Whoever wrote a script knows which tools it calls.
-  if (nobody.length > 0 && !scripted) warn(`nothing is bound to ${listed(nobody)} (see docs/tools.md)`);
+  if (nobody.length === 0 || scripted) return { host, gated };
+  const nameless = nobody.filter((tool) => !Object.hasOwn(program.tools, tool) && !RUNTIMES.test(tool));
+  if (nameless.length > 0) throw undefinedTools(nameless);
+  warn(`nothing is bound to ${listed(nobody)} (see docs/tools.md)`);
   return { host, gated };
 }
+
+/** Tools that a runtime brings along under names of their own; packs list them without defining them. */
+const RUNTIMES = /^(?:mcp|a2a|skill|memory)__/;
+
+/** PP209: neither the pack nor its settings say what it is, so a model could only ever fail to call it. */
+const undefinedTools = (tools: readonly string[]): Fault =>
+  new Fault(
+    "unbound-tool",
+    `nothing is known of ${listed(tools)} (define it in the pack's tools, or bind it under \`tools:\` in packloop.yaml)`,
+    { retry: "never" },
+  );
 
 const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 

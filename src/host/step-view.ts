@@ -4,6 +4,7 @@
 import { isoTime } from "../base/iso-time.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Ask, Outcome } from "../core/facts.ts";
+import { promptNameOf } from "../core/part-site.ts";
 import { type ModelRequest, modelRequest } from "../core/request.ts";
 import type { OpenAsk } from "../core/run.ts";
 import { artifactsOf, childrenOf } from "../core/summary.ts";
@@ -54,7 +55,7 @@ export async function stepView(store: Store, loaded: LoadedRun, step: number): P
     asked_at: isoTime(asked.at),
     state,
     visit: state !== null && Object.hasOwn(run.visits, state) ? (run.visits[state] ?? null) : null,
-    prompt: run.prompt,
+    prompt: promptNameOf(run, "part" in ask ? ask.part : undefined),
     ask,
     request: program !== undefined && ask.kind === "model" ? modelRequest(program, run, ask) : null,
     artifacts: artifactsOf(run),

@@ -72,16 +72,34 @@ export async function* eachRecord(
   { before: first, page: size = PAGE, ...filter }: RecordFilter,
   damaged: (run: string) => void,
 ): AsyncGenerator<RunRecord> {
+  const read: string[] = [];
   let before = first;
   for (;;) {
     const page = await unlessDamaged(() =>
       store.list({ ...filter, limit: size, ...(before !== undefined && { before }) }),
     );
     if (page === undefined) return yield* oneByOne(store, filter, { before, damaged });
+    for (const record of page) read.push(record.run);
     yield* page;
-    before = page.at(-1)?.run;
-    if (page.length < size) return;
+    if (page.length > 0 && page.length < size) return;
+    if (page.length === 0 && !(await dropRemoved(store, read))) return;
+    before = read.at(-1) ?? first;
   }
+}
+
+/**
+ * Behind a run that was removed meanwhile a store lists nothing: one goes on behind the last one read that is
+ * still there, and reads nothing twice, as all behind it are gone. False when that is where one was.
+ */
+async function dropRemoved(store: Store, read: string[]): Promise<boolean> {
+  let dropped = false;
+  for (let run = read.at(-1); run !== undefined; run = read.at(-1)) {
+    const name = run;
+    if ((await unlessDamaged(() => store.record(name))) !== undefined) break;
+    read.pop();
+    dropped = true;
+  }
+  return dropped;
 }
 
 /** Slower: a page of records is refused whole when one of them is damaged. */

@@ -1,7 +1,7 @@
 // The part of packloop.yaml that says where spans and metrics go. It only fills in what the environment
 // leaves open: each setting stands for a variable, and the variable wins where it is set.
 
-import { validateHeaderName } from "node:http";
+import { nodeHttp } from "../adapter/net/node-http.ts";
 import { OptionReader } from "../adapter/tool/option-reader.ts";
 import { put } from "../base/json.ts";
 
@@ -64,7 +64,7 @@ function readHeaders(section: OptionReader): Readonly<Record<string, string>> | 
 
 function isHeader(name: string): boolean {
   try {
-    validateHeaderName(name);
+    nodeHttp().validateHeaderName(name);
     return true;
   } catch (error) {
     if (error instanceof TypeError) return false;

@@ -21,12 +21,18 @@ export function readToolPins(folder: string): ToolPins {
   try {
     const value = JSON.parse(readFileSync(file, "utf8")) as Json;
     const { mcp = {}, a2a = {} } = isObject(value) ? value : { mcp: null };
-    if (isObject(mcp) && isObject(a2a)) return { mcp, a2a } as unknown as ToolPins;
+    const isLock = isObject(mcp) && Object.values(mcp).every(isObject) && isObject(a2a);
+    if (isLock) return { mcp, a2a } as unknown as ToolPins;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    if (!(error instanceof SyntaxError)) throw unreadable(file, error);
   }
   const message = `\`${file}\` is no lock file (restore it, or remove it to trust the tools as they are now)`;
   throw new Fault("bad_lock", message, { retry: "never" });
+}
+
+function unreadable(file: string, cause: unknown): Fault {
+  const { code = "unknown reason" } = cause as NodeJS.ErrnoException;
+  return new Fault("bad_lock", `cannot open the lock file \`${file}\` (${code})`, { retry: "never", cause });
 }
 
 /** Writes only what is new: the file is meant to be kept under version control. */

@@ -1,25 +1,25 @@
 // What a run works with, from its settings: models, tools and its workspace. Opened when first needed, closed
 // together.
 
-import { mkdir } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { RemoteAgents } from "../adapter/a2a/remote-agents.ts";
 import { McpServers } from "../adapter/mcp/mcp-servers.ts";
 import { type ModelSetting, readModelSetting } from "../adapter/model/model-setting.ts";
 import { type OpenedModel, openModel } from "../adapter/model/open-model.ts";
 import { readPrices } from "../adapter/model/prices.ts";
 import { noTools } from "../adapter/script/scripted.ts";
-import { type Surroundings, toolPort } from "../adapter/tool/bound-tool.ts";
+import { type BoundTool, type Surroundings, toolPort } from "../adapter/tool/bound-tool.ts";
 import type { OptionProblem } from "../adapter/tool/option-reader.ts";
-import { type Json, put } from "../base/json.ts";
+import { deepEqual, type Json, put } from "../base/json.ts";
 import type { HostTool, HostTools } from "../core/facts.ts";
 import { isListed } from "../core/offered-tools.ts";
 import type { Program } from "../core/program.ts";
+import { makeFolder } from "../engine/make-folder.ts";
 import { type Clock, Fault, type ModelPort, type ToolPort } from "../engine/ports.ts";
 import { BoundTools } from "./bind-tools.ts";
-import { ownWorkspace } from "./run-files.ts";
+import { workspaceFolder } from "./run-files.ts";
 import type { RunSettings } from "./run-settings.ts";
-import { keepToolPins, readToolPins } from "./tool-pins.ts";
+import { keepToolPins, readToolPins, type ToolPins } from "./tool-pins.ts";
 
 export interface WorldOptions {
   readonly clock: Clock;
@@ -46,6 +46,8 @@ export class World implements AsyncDisposable {
   readonly #settings: RunSettings;
   readonly #options: WorldOptions;
   readonly #bound: BoundTools;
+  /** The pins in force when it was opened. */
+  readonly #pinned: ToolPins;
   readonly #servers: McpServers;
   readonly #agents: RemoteAgents;
   readonly #modelsByKey: ReadonlyMap<string, ModelSetting>;
@@ -59,6 +61,7 @@ export class World implements AsyncDisposable {
     const { mcp, a2a } = readToolPins(settings.folder);
     this.#servers = new McpServers({ warn, pinned: mcp });
     this.#agents = new RemoteAgents({ warn, pinned: a2a });
+    this.#pinned = this.#pins();
     const remotes = { servers: this.#servers, agents: this.#agents };
     this.#bound = new BoundTools(settings.tools, surroundings(settings, options), remotes);
     this.#modelsByKey = modelSettings(settings, problems);
@@ -102,10 +105,21 @@ export class World implements AsyncDisposable {
     };
   }
 
+  /** What stands behind a name, as far as it is known without asking anybody. */
+  bound(tool: string): BoundTool | undefined {
+    return this.#bound.get(tool);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    const pins = { mcp: this.#servers.definitionsOf(), a2a: this.#agents.pins() };
-    keepToolPins(this.#settings.folder, pins, this.#options.warn);
+    const pins = this.#pins();
+    // Who has seen nothing new leaves the file as others have made it meanwhile.
+    if (!deepEqual(pins as unknown as Json, this.#pinned as unknown as Json))
+      keepToolPins(this.#settings.folder, pins, this.#options.warn);
     await this.#servers[Symbol.asyncDispose]();
+  }
+
+  #pins(): ToolPins {
+    return { mcp: this.#servers.definitionsOf(), a2a: this.#agents.pins() };
   }
 
   /** A fault of a call is cleaned at the door; these are shown before there is a run. */
@@ -135,18 +149,15 @@ export class World implements AsyncDisposable {
 /** How long servers may take to say what tools they have. */
 const LIST_MS = 60_000;
 
-function surroundings(
-  { folder, workspace }: RunSettings,
-  { clock, env, workRoot }: WorldOptions,
-): Surroundings {
+function surroundings(settings: RunSettings, { clock, env, workRoot }: WorldOptions): Surroundings {
   return {
-    folder,
+    folder: settings.folder,
     env,
     clock,
     notes: dirname(workRoot),
     async workspaceOf(run) {
-      const path = workspace === null ? ownWorkspace(workRoot, run) : resolve(folder, workspace);
-      await mkdir(path, { recursive: true });
+      const path = workspaceFolder(settings, { workRoot, run });
+      makeFolder(path);
       return path;
     },
   };

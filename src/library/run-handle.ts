@@ -72,7 +72,10 @@ export class RunHandle {
   }
 
   /** With `sha256`, only what the approver has seen; with `edit`, a new request with other arguments. */
-  approve(step: number, options: By & { readonly sha256?: string; readonly edit?: Json }): Promise<Summary> {
+  approve(
+    step: number,
+    options: By & { readonly sha256?: string; readonly edit?: Json; readonly comment?: string },
+  ): Promise<Summary> {
     return this.#submit({ type: "approve", at: Date.now(), step, ...options });
   }
 
@@ -97,6 +100,15 @@ export class RunHandle {
 
   cancel({ by, reason = "" }: By & { readonly reason?: string }): Promise<Summary> {
     return this.#submit({ type: "cancel", at: Date.now(), by, reason });
+  }
+
+  /** Nothing of the run leaves until `unpause`; what is out may come back. */
+  pause({ by, reason }: By & { readonly reason?: string }): Promise<Summary> {
+    return this.#submit({ type: "pause", at: Date.now(), by, ...(reason !== undefined && { reason }) });
+  }
+
+  unpause({ by }: By): Promise<Summary> {
+    return this.#submit({ type: "unpause", at: Date.now(), by });
   }
 
   async #submit(input: Input): Promise<Summary> {

@@ -18,7 +18,7 @@ import { rules } from "./check/rules.ts";
 import { byPosition, type Finding, type Fix, type Severity } from "./diagnostic.ts";
 import { renameKey } from "./fix/edits.ts";
 import type { Bound } from "./flow/bound.ts";
-import { digestOf } from "./link.ts";
+import { digestOf, type SchemaFile, type SkillFolder } from "./link.ts";
 import { type PackSource, readSource } from "./read/read-source.ts";
 import { type Span, toJson } from "./read/tree.ts";
 import { checkShape, type ShapeProblem } from "./shape/check-shape.ts";
@@ -32,6 +32,10 @@ export interface CheckOptions {
   readonly limit?: number;
   /** Codes that are off, such as unselected conventions; a suppression of one is never called unused. */
   readonly isEnabled?: (code: string) => boolean;
+  /** Reads what compositions name as schemas; without it they have none, and such runs are refused. */
+  readonly schemaFile?: SchemaFile;
+  /** Reads skills that the pack names by a path; without it there are none at any. */
+  readonly skillFolder?: SkillFolder;
 }
 
 export interface CheckedPack {
@@ -94,6 +98,8 @@ function checkPack(source: PackSource, text: string, options: CheckOptions) {
     config: options.config ?? emptyConfig,
     strict: options.strict ?? false,
     limit: options.limit,
+    schemaFile: options.schemaFile,
+    skillFolder: options.skillFolder,
   });
   const placing = { context, source, toSource: shape.toSource };
   for (const rule of rules) findings.push(...runRule(rule, placing));

@@ -4,16 +4,27 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { canonical, type Json, type JsonObject, put } from "../base/json.ts";
+import { fragmentNamed } from "../core/part-site.ts";
 import type * as core from "../core/program.ts";
 import { variableName } from "../core/template.ts";
-import type { PackFile } from "./shape/generated/pack-file.ts";
+import type { Composition as CompositionFile, PackFile, Step } from "./shape/generated/pack-file.ts";
 import { templateUses } from "./template-uses.ts";
 
 type PromptFile = PackFile["prompts"][string];
 type WorkflowFile = NonNullable<PackFile["workflow"]>;
 type StateFile = WorkflowFile["states"][string];
 
-export function linkPack(pack: PackFile): core.Program {
+/** A JSON Schema in a file beside the pack, by the path that the pack has for it. */
+export type SchemaFile = (path: string) => JsonObject | undefined;
+
+/** The skills at a path beside the pack; undefined when nothing is there. */
+export type SkillFolder = (path: string) => readonly core.SkillFile[] | undefined;
+
+export function linkPack(
+  pack: PackFile,
+  schemaFile: SchemaFile = () => undefined,
+  skillFolder: SkillFolder = () => undefined,
+): core.Program {
   const usedBy = variablesInUse(pack);
   return {
     id: pack.id,
@@ -31,12 +42,62 @@ export function linkPack(pack: PackFile): core.Program {
     fragments: mapValues(pack.fragments ?? {}, (text) => text),
     workflow: pack.workflow === undefined ? null : linkWorkflow(pack.workflow),
     agents: pack.agents === undefined ? null : linkAgents(pack.agents),
-    compositions: mapValues(pack.compositions ?? {}, (composition) => json(composition) as JsonObject),
+    compositions: mapValues(pack.compositions ?? {}, (one) => withoutBlocked(pack, one)),
     providers: (pack.requires?.providers ?? []).map(linkProvider),
     skills: jsonList(pack.skills),
     evals: jsonList(pack.evals),
     metadata: json(pack.metadata) ?? {},
+    ...linkSchemas(pack, schemaFile),
+    ...linkSkills(pack, skillFolder),
   };
+}
+
+function linkSkills({ skills = [] }: PackFile, skillFolder: SkillFolder): Pick<core.Program, "skillFiles"> {
+  const skillFiles: Record<string, readonly core.SkillFile[]> = {};
+  for (const source of skills) {
+    const path = typeof source === "string" ? source : "path" in source ? source.path : undefined;
+    const found = path === undefined ? undefined : skillFolder(path);
+    if (path !== undefined && found !== undefined) put(skillFiles, path, found);
+  }
+  return Object.keys(skillFiles).length === 0 ? {} : { skillFiles };
+}
+
+/** A run carries what its compositions need: nothing is read beside the pack once it is linked. */
+function linkSchemas(pack: PackFile, schemaFile: SchemaFile): Pick<core.Program, "schemas"> {
+  const schemas: Record<string, JsonObject> = {};
+  for (const path of schemaNames(pack)) {
+    const schema = schemaFile(path);
+    if (schema !== undefined) put(schemas, path, schema);
+  }
+  return Object.keys(schemas).length === 0 ? {} : { schemas };
+}
+
+function schemaNames({ compositions = {} }: PackFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  const steps: Step[] = [];
+  for (const { input_schema, output_schema, steps: own } of Object.values(compositions)) {
+    for (const name of [input_schema, output_schema]) if (name !== undefined) names.add(name);
+    steps.push(...own);
+  }
+  // A list that grows is iterated to its end; nesting is limited by the reader.
+  for (const step of steps) {
+    if (step.kind === "parallel") steps.push(...step.branches);
+    else if (step.kind === "prompt" || step.kind === "agent")
+      if (step.output_schema !== undefined) names.add(step.output_schema);
+  }
+  return new Set([...names].filter((name) => fragmentNamed(name) === undefined));
+}
+
+/** What a prompt's policy blocks, its steps are not offered either. */
+function withoutBlocked(pack: PackFile, composition: CompositionFile): JsonObject {
+  const open = (step: Step): Step => {
+    if (step.kind === "parallel") return { ...step, branches: step.branches.map(open) };
+    if (step.kind !== "agent" || step.tools === undefined) return step;
+    const prompt = Object.hasOwn(pack.prompts, step.prompt_task) ? pack.prompts[step.prompt_task] : undefined;
+    const blocked = new Set(prompt?.tool_policy?.blocklist ?? []);
+    return blocked.size === 0 ? step : { ...step, tools: step.tools.filter((tool) => !blocked.has(tool)) };
+  };
+  return json({ ...composition, steps: composition.steps.map(open) }) as JsonObject;
 }
 
 /** SHA-256 of the program's canonical text: the identity that a run is pinned to (S3). */

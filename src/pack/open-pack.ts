@@ -7,6 +7,7 @@ import { checkText } from "./check-text.ts";
 import { type Diagnostic, locate } from "./diagnostic.ts";
 import type { Bound } from "./flow/bound.ts";
 import { freeze } from "./freeze.ts";
+import type { SchemaFile, SkillFolder } from "./link.ts";
 import { LineIndex } from "./read/line-index.ts";
 import { everything, selectFindings } from "./select.ts";
 
@@ -17,6 +18,10 @@ export interface OpenOptions {
   readonly embeddedAs?: string;
   readonly config?: CheckConfig;
   readonly strict?: boolean;
+  /** A JSON Schema that a composition names by a path, from wherever the pack lies. */
+  readonly schemaFile?: SchemaFile;
+  /** Skills that the pack names by a path, likewise. */
+  readonly skillFolder?: SkillFolder;
 }
 
 export type OpenedPack = GoodPack | BadPack;
@@ -53,11 +58,13 @@ export class PackError extends Error {
 
 export function openPack(text: string, options: OpenOptions = {}): OpenedPack {
   const file = options.file ?? "pack.yaml";
-  const { config, strict } = options;
+  const { config, strict, schemaFile, skillFolder } = options;
   const checked = checkText(text, {
     file,
     ...(config && { config }),
     ...(strict !== undefined && { strict }),
+    ...(schemaFile !== undefined && { schemaFile }),
+    ...(skillFolder !== undefined && { skillFolder }),
   });
   const lines = new LineIndex(text);
   const diagnostics = selectFindings(checked.findings, everything).map((finding) =>

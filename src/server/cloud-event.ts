@@ -54,6 +54,8 @@ export const EVENT_TYPES = [
   "artifact.written",
   "state.saved",
   "run.attention",
+  "run.held",
+  "run.unheld",
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -120,6 +122,8 @@ function saidBy(fact: Fact, before: Run): readonly Said[] {
 function notedSaid(fact: Noted): readonly Said[] {
   if (fact.what === "in_doubt")
     return [{ type: "run.attention", data: { step: fact.step, reason: "in_doubt" } }];
+  if (fact.what === "held" || fact.what === "unheld")
+    return [{ type: `run.${fact.what}`, data: { by: fact.by } }];
   // One that wakes by itself waits for nobody.
   if (fact.what !== "deferred" || fact.wakes === true) return [];
   return [{ type: "workflow.waiting", data: { step: fact.step, for: "answer" } }];

@@ -140,7 +140,9 @@ export class RateLimit {
     const { perSecond, burst, now } = this.#options;
     const at = now();
     const known = this.#left.get(caller) ?? { tokens: burst, at };
-    const tokens = Math.min(burst, known.tokens + ((at - known.at) / 1000) * perSecond);
+    // A clock that goes back takes nothing from anybody.
+    const passedMs = Math.max(0, at - known.at);
+    const tokens = Math.min(burst, known.tokens + (passedMs / 1000) * perSecond);
     this.#left.delete(caller);
     this.#left.set(caller, { tokens: Math.max(0, tokens - 1), at });
     if (this.#left.size > CALLERS_MAX) this.#left.delete(this.#left.keys().next().value ?? "");

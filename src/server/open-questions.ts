@@ -28,6 +28,8 @@ export interface OpenQuestion {
 export async function openQuestions(parts: ServerParts, seen: SeenRun): Promise<readonly OpenQuestion[]> {
   const { run, turns: turn, state, parent, waiting_for: waits } = seen.summary;
   const found: OpenQuestion[] = [];
+  // What is held asks nobody: an answer would change nothing before it is let go.
+  if (seen.summary.held !== null) return found;
   for (const wait of waits) {
     if (wait.run !== undefined && wait.kind === "answer") {
       // A fork of a run that waits for an agent calls its own, which may not be there yet.

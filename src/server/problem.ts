@@ -20,6 +20,7 @@ export const PROBLEMS = {
   "unknown-turn": [404, 5, "The run has no such turn"],
   "unknown-step": [404, 5, "The run has no such step"],
   "unknown-artifact": [404, 5, "The run has no such artifact"],
+  "unknown-blob": [404, 5, "There is no such content"],
   "unknown-pack": [404, 5, "There is no such pack"],
   "unknown-webhook": [404, 5, "There is no such webhook"],
   "unknown-token": [404, 5, "There is no such token"],

@@ -6,12 +6,14 @@ import type { Clock, Store } from "../engine/ports.ts";
 import type { RunSettings } from "../host/run-settings.ts";
 import type { RunWorlds } from "../host/run-worlds.ts";
 import type { MetricRegistry } from "../telemetry/metric-registry.ts";
+import type { BlobBook } from "./blob-book.ts";
 import type { Feed } from "./feed.ts";
 import type { Sessions } from "./sessions.ts";
 import type { SideFile } from "./side-file.ts";
 import type { StreamLog } from "./stream-log.ts";
 import type { Tickets } from "./tickets.ts";
 import type { TokenFile } from "./tokens.ts";
+import type { HookBook } from "./webhook/hook-book.ts";
 import type { WebhookBook } from "./webhook/webhook-book.ts";
 import type { WebhookSender } from "./webhook/webhook-sender.ts";
 
@@ -26,6 +28,8 @@ export interface ServerParts {
   /** What the server keeps for itself beside the store. */
   readonly side: SideFile;
   readonly webhooks: WebhookBook;
+  readonly blobs: BlobBook;
+  readonly hooks: HookBook;
   readonly sender: WebhookSender;
   /** Where every turn has its place in the order of all. */
   readonly stream: StreamLog;

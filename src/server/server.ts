@@ -13,6 +13,7 @@ import type { RunWorlds } from "../host/run-worlds.ts";
 import { telemetryEnv } from "../host/telemetry-settings.ts";
 import { type Telemetry, telemetryFromEnv } from "../telemetry/telemetry.ts";
 import { createApp } from "./app.ts";
+import { BlobBook } from "./blob-book.ts";
 import { Feed, type FeedLimits } from "./feed.ts";
 import { ForeignTurns } from "./foreign-turns.ts";
 import { Gate, RateLimit } from "./gate.ts";
@@ -28,6 +29,7 @@ import type { SideFile } from "./side-file.ts";
 import { StreamLog } from "./stream-log.ts";
 import { Tickets } from "./tickets.ts";
 import type { TokenFile } from "./tokens.ts";
+import { HookBook } from "./webhook/hook-book.ts";
 import { WebhookBook } from "./webhook/webhook-book.ts";
 import { type Post, WebhookSender } from "./webhook/webhook-sender.ts";
 
@@ -86,6 +88,7 @@ export class PackloopServer {
   readonly #options: ServerOptions;
   readonly #feed: Feed;
   readonly #webhooks: WebhookBook;
+  readonly #kept: Pick<ServerParts, "blobs" | "hooks">;
   readonly #sender: WebhookSender;
   readonly #telemetry: Telemetry;
   readonly #engine: Engine;
@@ -112,6 +115,7 @@ export class PackloopServer {
     this.#tickets = new Tickets(() => clock.now());
     this.#sessions = new Sessions({ now: () => clock.now(), principalOf: options.principalOf });
     this.#webhooks = new WebhookBook(options.side);
+    this.#kept = { blobs: new BlobBook(options.side), hooks: new HookBook(options.side) };
     this.#sender = new WebhookSender({
       ...{ book: this.#webhooks, store, clock, log: options.log, post: options.post },
       ...(options.webhookPausesMs !== undefined && { pausesMs: options.webhookPausesMs }),
@@ -263,7 +267,7 @@ export class PackloopServer {
     const told = { feed: this.#feed, stream: this.#stream, webhooks: this.#webhooks, sender: this.#sender };
     const { metrics } = this.#telemetry;
     const entry = { tokens, tickets: this.#tickets, sessions: this.#sessions };
-    const shared = { engine: this.#engine, ...told, ...entry, metrics, probe };
+    const shared = { engine: this.#engine, ...told, ...this.#kept, ...entry, metrics, probe };
     return { ...shared, store, worlds, clock, settings, side, log, version, isStopping };
   }
 

@@ -1,13 +1,14 @@
 // The line about a run that every store keeps beside its journal. It says nothing the journal does not.
 
+import { canonical, type Json } from "../base/json.ts";
 import type { Ask, TurnRow } from "../core/facts.ts";
-import { isPerformed, type OpenAsk, type Run, statusOf } from "../core/run.ts";
+import { isPerformed, type OpenAsk, type Run, statusOf, treeUse } from "../core/run.ts";
 import type { RunCreation, RunRecord } from "../engine/ports.ts";
 
 /** The part of a record that turns change. */
 export type Progress = Pick<
   RunRecord,
-  "turn" | "status" | "state" | "updatedAt" | "visits" | "reason" | "open" | "due"
+  "turn" | "status" | "held" | "state" | "updatedAt" | "visits" | "used" | "reason" | "open" | "due"
 >;
 
 export function progressOf(after: Run): Progress {
@@ -18,12 +19,15 @@ export function progressOf(after: Run): Progress {
     open.push(Number(step));
     if (ask.kind === "timer" && (due === null || ask.due < due)) due = ask.due;
   }
+  const { visits: _visits, ...used } = treeUse(after);
   return {
     turn: after.turn,
     status: statusOf(after),
+    held: after.held !== undefined,
     state: after.state,
     updatedAt: after.now,
     visits: after.used.visits,
+    used,
     reason: after.reason?.code ?? null,
     open,
     due,
@@ -44,13 +48,27 @@ export function recordOf(run: string, create: RunCreation, after: Run): RunRecor
   };
 }
 
+/** Whether a record says what the journal folds to. One may be older than what is counted in it. */
+export function recordFits(record: RunRecord, create: RunCreation, after: Run): boolean {
+  const folded = recordOf(record.run, create, after);
+  return (
+    canonical(jsonOf(record.used === null ? { ...folded, used: null } : folded)) === canonical(jsonOf(record))
+  );
+}
+
+const jsonOf = (record: RunRecord): Json => record as unknown as Json;
+
 /** Kinds that wait for nobody outside. A finished run may still owe a reply or a stop (I4). */
 const WORK: ReadonlySet<Ask["kind"]> = new Set(["model", "tool", "agent", "reply", "stop"]);
 
-export function wantsWork({ open }: Run): boolean {
+/** What a run owes to others is paid also while it is held. */
+const OWED: ReadonlySet<Ask["kind"]> = new Set(["reply", "stop"]);
+
+export function wantsWork({ open, held }: Run): boolean {
+  const kinds = held === undefined ? WORK : OWED;
   for (const step in open) {
     const { ask, hold } = open[step] as OpenAsk;
-    if (hold === null && WORK.has(ask.kind)) return true;
+    if (hold === null && kinds.has(ask.kind)) return true;
   }
   return false;
 }

@@ -197,7 +197,7 @@ function labelsOf({ provider, model, responseModel }: CallDetails, fallback: str
 }
 
 /** Its model is known once the adapter has said it. */
-function chatStart({ id, step, attempt, request }: PlannedCall): SpanStart {
+function chatStart({ id, step, attempt, request, ask }: PlannedCall): SpanStart {
   const parameters = Object.entries(request?.parameters ?? {}).flatMap(([name, value]) => {
     const attribute = PARAMETERS.get(name);
     return attribute !== undefined && typeof value === "number" ? [[attribute, value]] : [];
@@ -208,12 +208,13 @@ function chatStart({ id, step, attempt, request }: PlannedCall): SpanStart {
     [ATTR.conversation]: id,
     [OWN.step]: step,
     [OWN.attempt]: attempt,
+    ...present(OWN.compositionStep, ask.part),
     ...Object.fromEntries(parameters),
   };
   return { name: OPERATIONS.chat, kind: SpanKind.CLIENT, attributes };
 }
 
-function toolStart({ id, step, attempt, run }: PlannedCall, { tool, call }: CallAsk): SpanStart {
+function toolStart({ id, step, attempt, run }: PlannedCall, { tool, call, part }: CallAsk): SpanStart {
   const attributes: Attributes = {
     [ATTR.operation]: OPERATIONS.tool,
     [ATTR.toolName]: tool,
@@ -223,6 +224,7 @@ function toolStart({ id, step, attempt, run }: PlannedCall, { tool, call }: Call
     [OWN.step]: step,
     [OWN.attempt]: attempt,
     [OWN.approval]: run.gated.includes(tool) ? "given" : "not_needed",
+    ...present(OWN.compositionStep, part),
   };
   return { name: `${OPERATIONS.tool} ${tool}`, kind: SpanKind.INTERNAL, attributes };
 }

@@ -67,6 +67,7 @@ export const OWN = {
   cause: "promptpack.cause",
   redirectedFrom: "promptpack.redirected_from",
   step: "packloop.step",
+  compositionStep: "promptpack.composition.step",
   attempt: "packloop.attempt",
   givenUp: "packloop.given_up",
   deferred: "packloop.deferred",

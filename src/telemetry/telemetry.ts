@@ -56,8 +56,8 @@ export class Telemetry implements EngineObserver {
     this.#content = options.content === true ? new Content(options.redaction) : undefined;
   }
 
-  began(at: number): void {
-    this.#openAsks.began = at;
+  began(at: number, isShared: boolean): void {
+    this.#openAsks.begin(at, isShared);
   }
 
   active(): TraceHeaders | undefined {
@@ -71,6 +71,7 @@ export class Telemetry implements EngineObserver {
   resuming({ id, run, program, at }: TakenRun): () => void {
     const began = performance.now();
     guarded(() => {
+      this.#openAsks.took(id, run);
       const known = this.#segments.get(id);
       if (run.final !== null || !isAtWork(run) || known?.run.turn === run.turn) return;
       // Others have moved it: what they did is in a segment of theirs, and this one goes on behind it.
@@ -103,6 +104,7 @@ export class Telemetry implements EngineObserver {
 
   dropped(id: string, at: number): void {
     guarded(() => {
+      this.#openAsks.left(id);
       const known = this.#segments.get(id);
       if (known !== undefined) this.#end(id, known.segment, { run: known.run, at });
     }, undefined);
@@ -126,7 +128,7 @@ export class Telemetry implements EngineObserver {
         guarded(() => {
           this.metrics.add(METRICS.commitDuration, turn.tookMs / 1000);
           this.#count(turn.row, planned.program);
-          this.#openAsks.moved({ before, after: turn.run });
+          this.#openAsks.moved({ id, before, after: turn.run });
           if (segment !== undefined) this.#committed(id, segment, turn);
         }, undefined),
     };

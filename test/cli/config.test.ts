@@ -1,7 +1,7 @@
 // `packloop config`: the settings that a run would have, and which layer each of them comes from.
 
 import { expect, test } from "vitest";
-import { packloopFromSources } from "./from-sources.ts";
+import { packloopAlone } from "./packloop-alone.ts";
 import { folderWith } from "./run-cli.ts";
 
 interface Row {
@@ -27,7 +27,7 @@ async function rows(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<ReadonlyMap<string, Row>> {
-  const ran = await packloopFromSources(["config", "--show-origin", "--json", ...args], { cwd, env });
+  const ran = await packloopAlone(["config", "--show-origin", "--json", ...args], { cwd, env });
   expect(ran).toMatchObject({ code: 0, stderr: "" });
   const { settings } = JSON.parse(ran.stdout) as { settings: readonly Row[] };
   return new Map(settings.map((row) => [row.name, row]));
@@ -90,9 +90,9 @@ test("a pack's own file is found beside it, and another one with --config", asyn
 
 test("the text has one line a setting, with the origin in front only when asked for", async () => {
   using folder = folderWith({ "packloop.yaml": "model: ollama/qwen3\n" });
-  const plain = await packloopFromSources(["config"], { cwd: folder.path });
+  const plain = await packloopAlone(["config"], { cwd: folder.path });
   expect(plain.stdout).toContain('\nmodel = "ollama/qwen3"\n');
-  const shown = await packloopFromSources(["config", "--show-origin"], { cwd: folder.path });
+  const shown = await packloopAlone(["config", "--show-origin"], { cwd: folder.path });
   expect(shown.stdout).toMatch(/^file packloop\.yaml:1:1 {2}model = "ollama\/qwen3"$/m);
   expect(shown.stdout).toMatch(/^default {17}workspace = null$/m);
 });
@@ -108,7 +108,7 @@ test("no secret is shown, wherever somebody wrote it", async () => {
       "  c: { http: { url: 'https://u:canary-access@h.example/x' } }",
     ].join("\n"),
   });
-  const ran = await packloopFromSources(["config", "--show-origin", "--json"], {
+  const ran = await packloopAlone(["config", "--show-origin", "--json"], {
     cwd: folder.path,
     env: {
       DEPLOY_TOKEN: "canary-of-deploy",
@@ -130,16 +130,16 @@ test("no secret is shown, wherever somebody wrote it", async () => {
 
 test("mistakes of the file are said with their places, and exit 2", async () => {
   using folder = folderWith({ "packloop.yaml": "budgets: { max_cost_usd: -1 }\nworkspace: 3\n" });
-  const ran = await packloopFromSources(["config"], { cwd: folder.path });
+  const ran = await packloopAlone(["config"], { cwd: folder.path });
   expect(ran).toMatchObject({ code: 2, stdout: "" });
   expect(ran.stderr).toContain("packloop.yaml:1:12: `max_cost_usd` is a number");
   expect(ran.stderr).toContain("packloop.yaml:2:1: `workspace` is a text");
-  expect((await packloopFromSources(["config", "nowhere"], { cwd: folder.path })).code).toBe(2);
+  expect((await packloopAlone(["config", "nowhere"], { cwd: folder.path })).code).toBe(2);
 });
 
 test("a section that nothing reads is named", async () => {
   using folder = folderWith({ "packloop.yaml": "retention: { keep: 30d }\n" });
-  const ran = await packloopFromSources(["config", "--json"], { cwd: folder.path });
+  const ran = await packloopAlone(["config", "--json"], { cwd: folder.path });
   expect(ran.stderr).toContain("`retention` in `packloop.yaml` is accepted, and nothing reads it");
   expect(ran.stdout).not.toContain("origin");
 });

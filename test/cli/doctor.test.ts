@@ -15,7 +15,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { ownAgent } from "../adapter/a2a/own-agent.ts";
 import { type PostgresServer, postgresMissing, startPostgres } from "../postgres-server.ts";
 import { serveProcess } from "../server/serve-process.ts";
-import { packloopFromSources } from "./from-sources.ts";
+import { packloopAlone } from "./packloop-alone.ts";
 import { folderWith } from "./run-cli.ts";
 import { runFolder } from "./run-folder.ts";
 import { files, start } from "./work-pack.ts";
@@ -33,7 +33,7 @@ async function doctor(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number | null; readonly text: string; readonly check: (name: string) => Check }> {
-  const ran = await packloopFromSources(["doctor", "--json", ...args], { cwd, env });
+  const ran = await packloopAlone(["doctor", "--json", ...args], { cwd, env });
   const { ok, checks } = JSON.parse(ran.stdout) as { ok: boolean; checks: readonly Check[] };
   expect(ran.code).toBe(ok ? 0 : 1);
   expect(ok).toBe(!checks.some(({ status }) => status === "fail"));
@@ -61,7 +61,7 @@ describe("in an empty folder", () => {
 
   test("the text has a line for each check, remedies under them, and a sum", async () => {
     using folder = folderWith({ "packloop.yaml": "modle: x\n" });
-    const ran = await packloopFromSources(["doctor"], { cwd: folder.path });
+    const ran = await packloopAlone(["doctor"], { cwd: folder.path });
     expect(ran.code).toBe(1);
     expect(ran.stdout).toMatch(/^ok {4}node {10}Node /m);
     expect(ran.stdout).toMatch(/^fail {2}settings {6}1 problem in the settings$/m);
@@ -75,7 +75,7 @@ describe("in an empty folder", () => {
   test("a flag that makes no sense is usage", async () => {
     using folder = folderWith({});
     for (const args of [["--port", "99999"], ["nowhere"]])
-      expect((await packloopFromSources(["doctor", ...args], { cwd: folder.path })).code).toBe(2);
+      expect((await packloopAlone(["doctor", ...args], { cwd: folder.path })).code).toBe(2);
   });
 });
 
@@ -368,7 +368,7 @@ describe.skipIf(postgresMissing() !== undefined)("a store in PostgreSQL", () => 
   test("tokens of a server on it lie beside the runs' files, never under its address", async () => {
     using folder = folderWith({});
     const args = ["token", "create", "ci", "--scope", "admin", "--store", server.url()];
-    expect((await packloopFromSources(args, { cwd: folder.path })).code).toBe(0);
+    expect((await packloopAlone(args, { cwd: folder.path })).code).toBe(0);
     expect(readdirSync(folder.path)).toEqual([".packloop"]);
     const { check } = await doctor(folder.path, ["--store", server.url()]);
     expect(check("tokens").found).toContain("1 in `.packloop/tokens.json`");

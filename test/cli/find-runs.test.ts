@@ -64,6 +64,15 @@ describe("trace and ls", () => {
     expect(listed("--pack", "other")).toEqual([]);
     expect(listed("--limit", "1")).toEqual([open]);
     expect(folder.cli(["ls", "--status", "lost"])).toMatchObject({ code: 2, stdout: "" });
+    expect(listed("--where", "visits>1 and status=completed")).toEqual([done]);
+    expect(listed("--where", "not (status=completed or model_calls>99)")).toEqual([open]);
+    expect(folder.cli(["ls", "--where", "visits>"])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(
+        "the end stands where a value for `visits` was expected, at character 8",
+      ),
+    });
   });
 
   test.each([

@@ -1,6 +1,6 @@
 // `packloop export`, `import`, `rm`, `gc`: where runs go.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { packloop } from "./run-cli.ts";
 import { type Folder, folderOfRuns, lastLine, type Summary, withHeader } from "./sample-runs.ts";
+
+const bin = fileURLToPath(new URL("../../bin/packloop", import.meta.url));
 
 const names = (folder: Folder, ...args: string[]): readonly string[] =>
   folder.json<readonly Summary[]>(0, "ls", "--json", ...args).map(({ run }) => run);
@@ -33,6 +35,22 @@ describe("export and import", () => {
     expect(folder.run("verify", run, "--store", "b.db").code).toBe(0);
     const sent = lastLine(folder.run("send", run, "Approved", "--follow", "--json", "--store", "b.db"));
     expect(sent.status).toBe("completed");
+  });
+
+  test("a file that has no room for all of it is refused, and nothing of it is left", () => {
+    using folder = folderOfRuns();
+    const file = join(folder.path, "run.test.json");
+    writeFileSync(file, "of before");
+    const long = `task=${"x".repeat(100_000)}`;
+    folder.run("run", "pack.yaml", "--script", "script.yaml", "--var", long);
+    const args = [process.execPath, bin, "export", "@", "--test", "--out", file];
+    const { status, stderr } = spawnSync("sh", ["-c", 'ulimit -f 90; exec "$0" "$@"', ...args], {
+      cwd: folder.path,
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([2, expect.stringContaining("cannot write `")]);
+    expect(readFileSync(file, "utf8")).toBe("of before");
+    expect(existsSync(`${file}.partial`)).toBe(false);
   });
 
   test("a later export of the same run brings the turns that are missing", () => {
@@ -133,7 +151,6 @@ describe("rm", () => {
   test("a store that another process writes to is left alone: exit 6", async () => {
     using folder = folderOfRuns();
     const run = folder.waiting();
-    const bin = fileURLToPath(new URL("../../bin/packloop", import.meta.url));
     // A conversation holds the store for as long as its input is open.
     const holder = spawn(
       process.execPath,

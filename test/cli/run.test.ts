@@ -28,6 +28,7 @@ describe("exit codes and the summary", () => {
       run: expect.stringMatching(/^r_[0-9a-z]{16}$/),
       status: "completed",
       reason: null,
+      held: null,
       state: "end",
       pack: { id: "s", version: "1.0.0", digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
       mode: "autonomous",

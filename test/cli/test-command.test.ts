@@ -468,7 +468,7 @@ expect: { output: Hello }`;
     expect(ran.stderr).toBe("");
     const report = JSON.parse(ran.stdout) as JsonReport;
     expect(report.tests.filter(({ status }) => status !== "passed")).toEqual([]);
-    expect(new Set(report.tests.map(({ file }) => file)).size).toBe(9);
+    expect(new Set(report.tests.map(({ file }) => file)).size).toBe(10);
     expect(ran.code).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-// Artifacts that must have a form, and runs that a shell ends.
+// Artifacts that must have a form or come from a part of a result, and runs that a shell ends.
 
 import { describe } from "vitest";
 import { scenario } from "./scenario.ts";
@@ -29,6 +29,42 @@ describe("an artifact with a form", () => {
     model emits Done and sets note={"a":1}      error result: the value does not fit \`note\`: value: Instance does not have required property "text". · error result: something else in this answer was refused; mend it before you leave · asks model
     model sets note=[1] and emits Done          error result: the value does not fit \`note\`: value: Instance type "array" is invalid. Expected "object". · error result: something else in this answer was refused; mend it before you leave · asks model
     model emits Done and sets note={"text":"x"}    wrote note={"text":"x"} · entered end#1 · asks model
+  `,
+  );
+});
+
+describe("an artifact that a part of a result fills", () => {
+  const bound = (path: string): string =>
+    pack.replace(
+      / engine: .*/,
+      ` engine: { result_bindings: { read: { artifact: note, path: ${JSON.stringify(path)} } } }`,
+    );
+  for (const path of ["rows[1].id", "rows.1.id", "$.rows[1].id"])
+    scenario(
+      `S35: ${path} leads into a list`,
+      bound(path),
+      `
+    start                                        entered work#1 · asks model
+    model calls read                             asks tool read
+    tool read ok {"rows":[0,{"id":7}]}   wrote note=7 · asks model
+  `,
+    );
+  scenario(
+    "S35: $ is the whole result",
+    bound("$"),
+    `
+    start                       entered work#1 · asks model
+    model calls read            asks tool read
+    tool read ok [3]            wrote note=[3] · asks model
+  `,
+  );
+  scenario(
+    "S35: a name leads to no part of a list",
+    bound("rows."),
+    `
+    start                       entered work#1 · asks model
+    model calls read            asks tool read
+    tool read ok {"rows":[3]}   unwritten · asks model
   `,
   );
 });

@@ -11,7 +11,7 @@ import { parse } from "yaml";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import { fold } from "../../src/core/apply.ts";
 import { decide } from "../../src/core/decide.ts";
-import type { Ask, Fact, ToolCall, TurnRow } from "../../src/core/facts.ts";
+import type { Ask, Fact, Noted, ToolCall, TurnRow } from "../../src/core/facts.ts";
 import { decideFork, packOfFork } from "../../src/core/fork.ts";
 import type { Decision, Input, StartInput } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
@@ -106,7 +106,10 @@ export class Play {
     return [open.hold ?? "open", ...marks, ...told].join(" · ");
   }
 
-  /** `fork`, `fork onto another`, `fork onto another choosing EVENT`, `fork answering STEP VALUE`. */
+  /**
+   * `fork`, `fork with NAME VALUE`, `fork onto another`, `fork onto another choosing EVENT`, `fork answering STEP
+   * VALUE`.
+   */
   #fork([how, ...rest]: readonly string[]): Decision {
     const before = this.program;
     const digest = how === "onto" ? (rest[0] as string) : this.run.digest;
@@ -116,7 +119,7 @@ export class Play {
       from: { run: "r", turn: this.run.turn },
       digest,
       resetBudget: false,
-      variables: this.run.variables,
+      variables: { ...this.run.variables, ...(how === "with" && { [rest[0] as string]: rest[1] as string }) },
       artifacts: {},
       answers: how === "answering" ? [{ step: Number(rest[0]), outcome: { ok: true, value } }] : [],
       ...(rest[1] === "choosing" && { event: rest[2] as string }),
@@ -209,6 +212,10 @@ export class Play {
         return { type: words[0], at, step: Number(words[1]), by: "alice" };
       case "cancel":
         return { type: "cancel", at, by: "alice", reason: "" };
+      case "pause":
+        return { type: "pause", at, by: "alice" };
+      case "unpause":
+        return { type: "unpause", at, by: "bob" };
       case "fail":
         return { type: "fail", at, by: "shell", code: words[1] ?? "", message: words.slice(2).join(" ") };
       case "answer":
@@ -226,10 +233,11 @@ export class Play {
 
   /** With the hash of what the model was sent, as the dispatcher gives it. */
   #modelAnswer(said: string, at: number): Input {
-    const step = this.#openStep((one) => one.kind === "model");
+    const [, part, text = said] = /^@(\w+) (.*)$/s.exec(said) ?? [];
+    const step = this.#openStep((one) => one.kind === "model" && (part === undefined || one.part === part));
     const ask = this.run.open[step]?.ask;
     const hash = ask?.kind === "model" ? requestHash(modelRequest(this.program, this.run, ask)) : "";
-    return { type: "answer", at, step, outcome: { ok: true, value: reply(said) }, hash };
+    return { type: "answer", at, step, outcome: { ok: true, value: reply(text) }, hash };
   }
 
   #toolAnswer(words: readonly string[], at: number): Input {
@@ -247,7 +255,7 @@ export class Play {
   }
 }
 
-/** `says "text"`, `emits Event`, `sets name=value`, `calls tool({…})`, joined by ` and `. */
+/** For a step of a composition `model @step says …`. `says "text"`, `emits Event`, `sets name=value`, `calls tool({…})`, joined by ` and `. */
 function reply(text: string): Json {
   const calls: ToolCall[] = [];
   let said = "";
@@ -339,6 +347,8 @@ function shownFact(fact: Fact, run: Run): string {
     case "wrote":
       return `wrote ${fact.artifact}=${JSON.stringify(fact.value)}`;
     case "noted":
+      if (fact.what === "composing" || fact.what === "part" || fact.what === "composed")
+        return shownPart(fact);
       if (fact.what === "result") return fact.error ? `error result: ${String(fact.result)}` : "";
       if (fact.what === "resumed" && fact.input !== undefined)
         return `resumed with ${JSON.stringify(fact.input)}`;
@@ -355,6 +365,18 @@ function shownFact(fact: Fact, run: Run): string {
       return `finished ${fact.status}${why}`;
     }
   }
+}
+
+function shownPart(fact: Extract<Noted, { readonly what: "composing" | "part" | "composed" }>): string {
+  if (fact.what === "composing") return `composes ${JSON.stringify(fact.input)}`;
+  if (fact.what === "composed") return `composed ${JSON.stringify(fact.output)}`;
+  if (fact.is === "begun") {
+    const again = fact.attempt > 1 ? ` again${fact.mends === undefined ? "" : " to mend"}` : "";
+    return `${fact.part} begins${again}${fact.input === undefined ? "" : ` with ${JSON.stringify(fact.input)}`}`;
+  }
+  if (fact.is === "failed") return `${fact.part} failed (${fact.code})`;
+  const output = fact.is === "done" && fact.output !== undefined ? ` ${JSON.stringify(fact.output)}` : "";
+  return `${fact.part} ${fact.is}${output}`;
 }
 
 function droppedKind({ step }: Extract<Fact, { type: "answered" }>, run: Run): string {

@@ -16,7 +16,7 @@ const cases = [
   ["artifacts that grow", example("triage", "script.yaml", { repository: "shop" })],
 ] as const;
 
-const KILLS = Number(process.env["FAULT_KILLS"] ?? 60);
+const KILLS = Number(process.env["FAULT_KILLS"] ?? 30);
 const SEED = Number(process.env["FAULT_SEED"] ?? 4711);
 const WIDTH = 2;
 const MINUTES = 60_000;

@@ -29,10 +29,11 @@ function blowOf(random: () => number): Blow {
   const where = pick(["before", "inside", "after"]);
   const nth = 1 + Math.floor(random() * 3);
   return pick<Blow>([
-    // Between a plugin's exit and its commit, in the commit, and before the next claim.
+    // Around the note of what was started; between a plugin's exit and its commit, in the commit, and before
+    // the next claim.
     { diesAt: `durable ${nth} ${where}` },
-    { diesAt: `durable 1 ${where}` },
-    // Around a claim, and around the note of what was started.
+    { diesAt: `durable 2 ${where}` },
+    // Around a claim.
     { diesAt: `quick ${nth} ${where}` },
     { plan: pick(["begin", "printed"]) },
     { afterMs: random() * 250 },

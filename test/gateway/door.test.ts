@@ -210,6 +210,27 @@ describe("looking", () => {
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
     stop.abort();
   });
+
+  test("tells nothing of a job that is not on the disk yet", async () => {
+    const { call, url, file, settled } = await opened();
+    const { body } = await call("/pipeline/go", {});
+    await settled();
+    await file.durable();
+    let isKept = false;
+    file.durable = async () => {
+      await new Promise(setImmediate);
+      isKept = true;
+    };
+    const { body: events } = await fetch(`${url}/events`, { headers: { "last-event-id": "0" } });
+    const reader = (events as ReadableStream<Uint8Array>).getReader();
+    let text = "";
+    while (!text.includes("event:")) text += new TextDecoder().decode((await reader.read()).value);
+    expect(isKept).toBe(true);
+    await reader.cancel();
+    file.durable = () => Promise.reject(new Error("the disk is gone"));
+    const id = String(body["job_id"]);
+    for (const path of [`/job/${id}`, `/job/${id}/tree`]) expect((await call(path)).status, path).toBe(500);
+  });
 });
 
 describe("tokens (X3):", () => {

@@ -10,11 +10,10 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { emits, gatewayFolder, temporaryFolder } from "./gateway-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const main = new URL("../../src/cli/main.ts", import.meta.url).href;
-const code = `import("${main}").then((m) => m.main(process.argv.slice(1))).then((c) => { process.exitCode ??= c; })`;
+const bin = join(root, "bin", "packloop");
 
 function started(cwd: string, ...args: readonly string[]) {
-  const child = spawn(process.execPath, ["-e", code, "--", "gateway", ...args], {
+  const child = spawn(process.execPath, [bin, "gateway", ...args], {
     cwd,
     env: { ...process.env, NO_COLOR: "1" },
   });

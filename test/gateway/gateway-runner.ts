@@ -1,6 +1,6 @@
 // A gateway as a process of its own, without the command line around it: runs a folder until nothing is open,
 // or until it is killed. Says `ready` when it works. GATEWAY_DIES_AT says at which transaction it kills itself:
-// `durable 2 inside` is in the middle of the second one that ends a job, `quick 1 after` when a job was claimed.
+// `durable 2 inside` is in the middle of the one that ends the first job, `quick 1 after` when it was claimed.
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 // What a gateway does by the clock, what it forgets, and how it is stopped in a hurry (4, 6.7, 14.4).
 
 import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -8,6 +9,7 @@ import { parse } from "yaml";
 import type { JsonObject } from "../../src/base/json.ts";
 import { defaultEntry, type Schedule } from "../../src/gateway/config/config.ts";
 import type { InstalledPlugin } from "../../src/gateway/installed-plugins.ts";
+import { DiskSync } from "../../src/gateway/queue/disk-sync.ts";
 import { claim, listJobs } from "../../src/gateway/queue/jobs.ts";
 import { noticesAfter } from "../../src/gateway/queue/notices.ts";
 import { settle } from "../../src/gateway/queue/settle.ts";
@@ -170,14 +172,55 @@ describe("what is shipped", () => {
     const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
       ([, text]) => parse(text ?? "") as JsonObject,
     );
-    const [manifest = {}, pipelines = {}] = blocks;
+    const [own = {}, manifest = {}, pipelines = {}] = blocks;
     const folder = gatewayFolder({
-      plugins: { "page-reader": emits(), "text-writer": emits() },
+      plugins: { "page-reader": emits(), "text-writer": emits(), "agentic-loop": emits() },
       manifests: { "page-reader": { ...manifest, entrypoint: "run" } },
-      config: { plugins: { "page-reader": { config: { pages_dir: "." } } } },
-      pipelines: pipelines["pipelines"] as JsonObject[],
+      config: own,
+      pipelines: [own, pipelines].flatMap((block) => block["pipelines"] as JsonObject[]),
     });
     expect(setupOf(folder).errors).toEqual([]);
-    expect(setupOf(folder).pipelines.size).toBe(1);
+    expect(setupOf(folder).pipelines.size).toBe(2);
   });
+});
+
+test("a plugin is told nothing before what led to it is on the disk", async () => {
+  const reader = shellPlugin(`read -r line\ntouch "$(dirname "$0")/../../told"\necho '{"status":"ok"}'`);
+  const folder = gatewayFolder({ plugins: { it: reader }, pipelines: go });
+  const { trigger, gateway, file, jobs } = openGateway(folder);
+  file.durable = () => Promise.reject(new Error("the disk is gone"));
+  trigger("go");
+  await expect(gateway.run()).rejects.toThrow("the disk is gone");
+  expect(jobs()).toMatchObject([{ status: "running" }]);
+  expect(existsSync(join(folder, "told"))).toBe(false);
+});
+
+test("that a job was taken up is on the disk before its plugin is told anything", async () => {
+  const { trigger, file, settled } = openGateway(gatewayFolder({ plugins: { it: emits() }, pipelines: go }));
+  const steps: string[] = [];
+  const transaction = file.transaction.bind(file);
+  file.transaction = (act, options) => {
+    const made = transaction(act, options);
+    steps.push(`${noticesAfter(file, 0).at(-1)?.name}${options.durable ? ", to be kept" : ""}`);
+    return made;
+  };
+  const durable = file.durable.bind(file);
+  file.durable = () => {
+    steps.push("waits");
+    return durable();
+  };
+  trigger("go");
+  await settled();
+  const taken = steps.slice(steps.indexOf("job.started")).filter((step) => !step.startsWith("scheduler"));
+  expect(taken.slice(0, 3)).toEqual(["job.started", "plugin.spawned, to be kept", "waits"]);
+});
+
+test("commits are brought to the disk beside the work, and a log that cannot be is a fault of the state", async () => {
+  const { file, trigger } = openGateway(gatewayFolder({ plugins: { it: emits() }, pipelines: go }));
+  for (let n = 0; n < 5; n++) trigger("go");
+  await file.durable();
+  using broken = new DiskSync(join(tmpdir(), "packloop-no-such-state"));
+  await broken.through();
+  broken.want();
+  await expect(broken.through()).rejects.toMatchObject({ code: "gateway-state" });
 });

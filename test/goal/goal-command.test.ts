@@ -1,9 +1,11 @@
 // `packloop goal` with the ordinary engine: the built-in pack, scripted models and tools, and its budgets.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { goalPack } from "../../src/goal/goal-pack.ts";
 import { openPack } from "../../src/pack/open-pack.ts";
@@ -29,17 +31,20 @@ tools:
   look: [{ ok: nothing }, { ok: 7 }]
 `;
 
-function goal(...args: readonly string[]) {
+const bin = join(root, "bin", "packloop");
+
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "packloop-goal-cli-"));
   writeFileSync(join(folder, "script.yaml"), script);
-  const main = join(root, "src/cli/main.ts");
-  const code = `import(${JSON.stringify(main)}).then((m) => m.main(process.argv.slice(1))).then((c) => { process.exitCode ??= c; })`;
-  const ended = spawnSync(process.execPath, ["-e", code, "--", "goal", ...args], {
-    cwd: folder,
-    encoding: "utf8",
-  });
+  return folder;
+}
+
+function packloop(cwd: string, ...args: readonly string[]) {
+  const ended = spawnSync(process.execPath, [bin, ...args], { cwd, encoding: "utf8" });
   return { code: ended.status, out: ended.stdout, err: ended.stderr };
 }
+
+const goal = (...args: readonly string[]) => packloop(newFolder(), "goal", ...args);
 
 const summaryOf = (out: string) => JSON.parse(out.trim().split("\n").at(-1) ?? "") as Record<string, unknown>;
 
@@ -64,16 +69,31 @@ describe("packloop goal", () => {
     });
   });
 
-  test.each([
-    [["find it"], "no tool is bound"],
-    [["find it", "--tools", "other", "--script", "script.yaml"], "nothing is bound to `other`"],
-    [[" ", "--script", "script.yaml"], "the goal is empty"],
-    [["find it", "--max-steps", "0"], "`0` is not a whole number from 1 on"],
-    [["find it", "--tools", "a,,b"], "expected names with commas"],
-  ])("%j is refused before anything starts", (args, message) => {
-    const { code, err } = goal(...args);
-    expect(code).toBe(2);
-    expect(err).toContain(message);
+  test("goes on to its end when nobody reads its output any more", async () => {
+    const folder = newFolder();
+    const args = ["goal", "find it", "--tools", "look", "--script", "script.yaml", "--json"];
+    const child = spawn(process.execPath, [bin, ...args], { cwd: folder });
+    child.stdout.destroy();
+    const said = text(child.stderr);
+    await once(child, "exit");
+    expect(await said).toBe("");
+    expect(child.exitCode).toBe(0);
+    expect(JSON.parse(packloop(folder, "show", "@", "--json").out)).toMatchObject({ status: "completed" });
+  });
+
+  test("is refused before anything starts without a tool, a goal or a number that makes sense", () => {
+    const cases: readonly (readonly [readonly string[], string])[] = [
+      [["find it"], "no tool is bound"],
+      [["find it", "--tools", "other", "--script", "script.yaml"], "nothing is bound to `other`"],
+      [[" ", "--script", "script.yaml"], "the goal is empty"],
+      [["find it", "--max-steps", "0"], "`0` is not a whole number from 1 on"],
+      [["find it", "--tools", "a,,b"], "expected names with commas"],
+    ];
+    for (const [args, message] of cases) {
+      const { code, err } = goal(...args);
+      expect([args, code]).toEqual([args, 2]);
+      expect(err).toContain(message);
+    }
   });
 });
 

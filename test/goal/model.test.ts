@@ -2,12 +2,11 @@
 // what it is shown of tools.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { get, type Json, type JsonObject } from "../../src/base/json.ts";
 import { LoopHost, onlyEvent } from "./loop-host.ts";
+import { providerWire } from "./provider-wire.ts";
 import { action, actTurn, doneTurn, firstTurn, frame, plan, planTurn, report } from "./scripted-turns.ts";
 
 async function firstAnswer(answer: Json, config: JsonObject = {}) {
@@ -217,50 +216,10 @@ test("M3: orders in a tool's result change neither tools nor budgets, and end no
 });
 
 describe("M2: a real provider's wire", () => {
-  interface Wire {
-    readonly url: string;
-    readonly bodies: JsonObject[];
-    close(): void;
-  }
-
-  async function provider(answers: readonly Json[]): Promise<Wire> {
-    const bodies: JsonObject[] = [];
-    const server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => {
-        bodies.push(JSON.parse(Buffer.concat(chunks).toString("utf8")) as JsonObject);
-        const answer = answers[bodies.length - 1];
-        if (answer === undefined) return void response.writeHead(503).end("{}");
-        const call = {
-          id: "c",
-          type: "function",
-          function: { name: "answer", arguments: JSON.stringify(answer) },
-        };
-        const message = { role: "assistant", content: null, tool_calls: [call] };
-        response.writeHead(200, { "content-type": "application/json" });
-        response.end(
-          JSON.stringify({
-            id: "x",
-            object: "chat.completion",
-            created: 1,
-            model: "m",
-            choices: [{ index: 0, message, finish_reason: "tool_calls" }],
-            usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-          }),
-        );
-        return undefined;
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    return { url: `http://127.0.0.1:${port}/v1`, bodies, close: () => void server.close() };
-  }
-
   const promptOf = (body: JsonObject | undefined): string => JSON.stringify(get(body ?? {}, "messages"));
 
   test("a megabyte of output is shown once, clipped, and kept whole in a file; an outage is no loss", async () => {
-    const wire = await provider([
+    const wire = await providerWire([
       firstTurn(),
       actTurn("fabric", { text: "T" }),
       doneTurn(["step:1", "step:2"]),
@@ -292,7 +251,7 @@ describe("M2: a real provider's wire", () => {
   });
 
   test("what strangers wrote stands between marks that they cannot know, and the whole prompt is bounded", async () => {
-    const wire = await provider([firstTurn(), actTurn()]);
+    const wire = await providerWire([firstTurn(), actTurn()]);
     const model = { provider: "openai-compatible", name: "m", base_url: wire.url };
     const host = new LoopHost([], { model, script: null, max_tool_output_chars: 200_000 });
     try {

@@ -1,6 +1,7 @@
 // The plugin as the process it is: one document, its exit codes, the recorded requests of a real gateway, the
 // files that are shipped.
 
+import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,11 +13,21 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import { readManifest } from "../../src/process/plugin-manifest.ts";
-import { LoopHost, onlyEvent, problemsOf, type Response, root, runPlugin } from "./loop-host.ts";
+import {
+  LoopHost,
+  onlyEvent,
+  pluginArguments,
+  problemsOf,
+  type Response,
+  root,
+  runPlugin,
+} from "./loop-host.ts";
+import { providerWire } from "./provider-wire.ts";
 import { actTurn, doneTurn, firstTurn, worked } from "./scripted-turns.ts";
 
 function perform(host: LoopHost, command: string, job: Parameters<LoopHost["request"]>[1]): Response {
@@ -53,6 +64,29 @@ test("S3: the worked example as three processes, with exit code 0 and one comple
   );
   expect(again.events).toBeUndefined();
   expect(perform(host, "health", {})).toMatchObject({ status: "ok" });
+});
+
+test("a turn of a real provider's model, by the process", async () => {
+  const wire = await providerWire([firstTurn()]);
+  const model = { provider: "openai-compatible", name: "m", base_url: wire.url };
+  const host = new LoopHost([], { model, script: null });
+  host.now = Date.now();
+  const turn = async (job: Parameters<LoopHost["request"]>[1]) => {
+    const child = spawn(process.execPath, [...pluginArguments()], { cwd: host.folder });
+    child.stdin.end(`${JSON.stringify(host.request("handle", job))}\n`);
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(err).toBe("");
+    return host.take(JSON.parse(out) as Response);
+  };
+  try {
+    const first = onlyEvent(await turn(eventOf("agentic.start", { goal: "g", run_id: "R1" })));
+    expect(first.type).toBe("agentic.tool_request.jina-reader");
+    expect(wire.bodies).toHaveLength(1);
+    const away = await turn(eventOf("agentic.start", { goal: "g", run_id: "R2" }));
+    expect(away).toMatchObject({ status: "ok", result: "run R2 waits for the model" });
+  } finally {
+    wire.close();
+  }
 });
 
 test("W3: relative folders are meant from where the host was started", () => {

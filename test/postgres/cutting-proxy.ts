@@ -1,5 +1,6 @@
 // A proxy between a program and a database that cuts connections at a chosen statement: before it is passed on,
-// so that it is never done, or after the server has done it and before its answer is passed on.
+// so that it is never done, or after the server has done it and before its answer is passed on. A connection can
+// also go silent there, as when a machine loses its power, or be refused twice at once.
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -8,6 +9,8 @@ export interface Cut {
   /** Bytes of the statement's message. */
   readonly at: string;
   readonly when: "before" | "after";
+  /** Instead of being closed. */
+  readonly how?: "silent" | "refused";
 }
 
 export class CuttingProxy implements AsyncDisposable {
@@ -15,6 +18,8 @@ export class CuttingProxy implements AsyncDisposable {
   readonly #open = new Set<Socket>();
   #next: Cut | undefined;
   cuts = 0;
+  /** Connections that were refused and are over. */
+  readonly parted = Promise.withResolvers<void>();
   readonly #server = createServer((client) => this.#join(client));
 
   private constructor(socket: string) {
@@ -40,7 +45,9 @@ export class CuttingProxy implements AsyncDisposable {
   #join(client: Socket): void {
     const server = connect(this.#socket);
     let isDone = false;
+    let how: Cut["how"];
     const end = () => {
+      if (how === "silent") return;
       client.destroy();
       server.destroy();
       this.#open.delete(client);
@@ -48,9 +55,15 @@ export class CuttingProxy implements AsyncDisposable {
     this.#open.add(client);
     client.on("data", (data) => {
       const found = this.#next !== undefined && data.includes(this.#next.at) ? this.#next : undefined;
-      if (found === undefined) return void server.write(data);
+      if (found === undefined) return void (how === "silent" || server.write(data));
       this.#next = undefined;
       this.cuts++;
+      how = found.how;
+      if (how === "refused") {
+        client.once("close", this.parted.resolve);
+        // The second finds nobody who waits for an answer.
+        return void client.end(Buffer.concat([REFUSED, REFUSED]));
+      }
       if (found.when === "before") return end();
       isDone = true;
       server.write(data);
@@ -69,6 +82,10 @@ export class CuttingProxy implements AsyncDisposable {
     await once(this.#server, "close");
   }
 }
+
+/** An error that ends the connection. */
+const fields = Buffer.from("SFATAL\0VFATAL\0C57P01\0Mgoing\0\0");
+const REFUSED = Buffer.concat([Buffer.from([0x45, 0, 0, 0, fields.length + 4]), fields]);
 
 /** ReadyForQuery, outside of a transaction. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);

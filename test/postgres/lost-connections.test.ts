@@ -1,8 +1,11 @@
 // What a caller is told when its connection is lost while it writes, when statements are given up, and when the
 // server can only be read for a while: the truth, once it is known.
 
+import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { applyTurn } from "../../src/core/apply.ts";
+import { FACTS_VERSION } from "../../src/core/facts.ts";
 import { Fault, type Store } from "../../src/engine/ports.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { type SampleTurn, sampleCreation, sampleJournal } from "../../src/store/sample-journal.ts";
@@ -77,6 +80,94 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
     const both = [store.commit({ run: "r", ...turn(4) }), store.commit({ run: "s", ...other })];
     expect(await Promise.all(both)).toEqual([true, false]);
     await store[Symbol.asyncDispose]();
+  });
+
+  test.for<Cut["when"]>(["before", "after"])(
+    "a turn to a server that falls silent %s it was done is written once",
+    async (when) => {
+      await using proxy = await CuttingProxy.open(server.socket);
+      const { store } = await stored(proxy.url, { answerMs: 300 });
+      proxy.cut({ at: "\0commit\0", when, how: "silent" });
+      expect(await store.commit({ run: "r", ...turn(4) })).toBe(true);
+      expect(proxy.cuts).toBe(1);
+      expect(await store.verify("r")).toEqual([]);
+      await store[Symbol.asyncDispose]();
+    },
+  );
+
+  test("a connection that complains once more when nobody waits for it harms nobody", async () => {
+    await using proxy = await CuttingProxy.open(server.socket);
+    const { store } = await stored(proxy.url);
+    const thrown: unknown[] = [];
+    const note = (error: unknown) => thrown.push(error);
+    process.on("uncaughtException", note);
+    proxy.cut({ at: "\0commit\0", when: "before", how: "refused" });
+    expect(await store.commit({ run: "r", ...turn(4) })).toBe(true);
+    await proxy.parted.promise;
+    process.off("uncaughtException", note);
+    expect(thrown).toEqual([]);
+    await store[Symbol.asyncDispose]();
+  });
+
+  test("of a group with a turn that the database refuses only that turn is", async () => {
+    const { store } = await stored(server.url());
+    for (const run of ["s", "t"]) await commitAll(store, run, journal.slice(0, 3));
+    const odd = { ...turn(4), row: { ...turn(4).row, v: 2 ** 40 } };
+    const all = await Promise.allSettled([
+      store.commit({ run: "r", ...turn(4) }),
+      store.commit({ run: "s", ...odd }),
+      store.commit({ run: "t", ...turn(4) }),
+    ]);
+    expect(all.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Fault).retry))).toEqual([
+      true,
+      "never",
+      true,
+    ]);
+    expect((await store.record("s"))?.turn).toBe(3);
+    await store[Symbol.asyncDispose]();
+  });
+
+  test("turns that are large together are not sent together, and small ones are", async () => {
+    const { store, schema } = await stored(server.url());
+    const runs = ["s", "t", "u"];
+    for (const run of runs) await commitAll(store, run, journal.slice(0, 3));
+    const large = (bytes: number): SampleTurn => {
+      const before = turn(3).after;
+      const text = randomBytes(bytes).toString("base64");
+      const facts = [{ type: "noted", what: "message", text, by: "somebody" }] as const;
+      const row = { turn: before.turn + 1, at: before.now, v: FACTS_VERSION, facts };
+      return { row, after: applyTurn(before, row) };
+    };
+    const transactions = async (written: SampleTurn, ids: readonly string[]) => {
+      const done = ids.map((run) => store.commit({ run, ...written }));
+      expect(await Promise.all(done)).toEqual(ids.map(() => true));
+      const names = ids.map((run) => `'${run}'`).join();
+      const client = new Client({ connectionString: server.url() });
+      await client.connect();
+      const { rows } = await client.query<{ count: string }>(
+        `SELECT count(DISTINCT t.xmin::text) FROM ${schema}.turn t JOIN ${schema}.run r ON r.id = t.run
+          WHERE t.turn = 4 AND r.name IN (${names})`,
+      );
+      await client.end();
+      return Number(rows[0]?.count);
+    };
+    expect(await transactions(large(10), ["r", "s"])).toBe(1);
+    expect(await transactions(large(6_000_000), ["t", "u"])).toBe(2);
+    await store[Symbol.asyncDispose]();
+  });
+
+  test("tables whose making is cut off are made by the next who comes", async () => {
+    await using proxy = await CuttingProxy.open(server.socket);
+    for (const when of ["before", "after"] as const) {
+      const place = `${proxy.url}?schema=half_${when}`;
+      proxy.cut({ at: "COMMIT\0", when });
+      const fault = await faultOf(openPostgresStore(place));
+      expect(fault).toMatchObject({ code: "store-unavailable", retry: "later" });
+      const store = await openPostgresStore(place);
+      await commitAll(store, "r", journal.slice(0, 3));
+      expect(await store.verify("r")).toEqual([]);
+      await store[Symbol.asyncDispose]();
+    }
   });
 
   test("a statement that times out is tried again", async () => {

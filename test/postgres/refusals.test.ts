@@ -119,6 +119,16 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
     expect(stderr).not.toMatch(/secret|wrong@/);
   });
 
+  const commands = ["ls", "send r Yes --by me", "inbox", "worker", "serve --port 0", "verify --all"];
+  test.for(commands)("`%s` says the same of a database that cannot be reached", (command) => {
+    const { code, stdout, stderr } = said("postgres://me:secret@127.0.0.1:1/db", command.split(" "));
+    expect([code, stdout, stderr]).toEqual([
+      3,
+      "",
+      "error: the database `127.0.0.1:1/db` cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n",
+    ]);
+  });
+
   test("a replica is read, and refuses runs in one line", async () => {
     await using store = await openPostgresStore(server.url());
     await commitAll(store, "r", sampleJournal(1, 3));

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openPostgresStore, type PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { sampleCreation, sampleJournal } from "../../src/store/sample-journal.ts";
+import { commitAll } from "../../src/store/stored-journal.ts";
 import { type PostgresServer, postgresMissing, startPostgres } from "../postgres-server.ts";
 import { sharedContract } from "../shared/contract.ts";
 
@@ -54,6 +55,30 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
     await leaving[Symbol.asyncDispose]();
     expect(await staying.shared.claim(1, 0)).toEqual(["r"]);
     await staying[Symbol.asyncDispose]();
+  });
+
+  test("all machines go by the clock of the server", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+    try {
+      await using store = await openPostgresStore(nextUrl());
+      const ahead = () => Math.round((store.shared.now() - Date.now()) / 60_000);
+      expect(ahead()).toBe(60);
+      await store.shared.beat();
+      expect(ahead()).toBe(60);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("who only waits does not count against what a process takes up", async () => {
+    await using store = await openPostgresStore(nextUrl());
+    await store.shared.beat();
+    await commitAll(store, "r", sampleJournal(1, 1));
+    expect(store.shared.held).toBe(1);
+    await store.shared.letGo(["r"]);
+    await server.run(`UPDATE shared${count}.head SET work = false, due = NULL`);
+    expect(await store.shared.claimOne("r")).toBe(true);
+    expect([store.shared.isOurs("r"), store.shared.held]).toEqual([true, 0]);
   });
 
   test("who is connected anew after its connection was cut is told to look around", async () => {

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Summary } from "../../src/core/summary.ts";
+import * as tree from "../agents/tree-pack.ts";
 import { folderWith, packloop, type Ran, startPackloop } from "../cli/run-cli.ts";
 import { type PostgresServer, postgresMissing, startPostgres } from "../postgres-server.ts";
 import { readEvents } from "../server/event-reader.ts";
@@ -31,8 +32,8 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", { timeou
   const nextUrl = () => `${server.url()}&schema=together${++count}`;
 
   /** A command line in a folder of its own. */
-  function person(url: string) {
-    const folder = folderWith(files);
+  function person(url: string, has: Readonly<Record<string, string>> = files) {
+    const folder = folderWith(has);
     onTestFinished(() => folder[Symbol.dispose]());
     return (...args: readonly string[]): Ran =>
       packloop(args, { cwd: folder.path, env: { PACKLOOP_STORE: url } });
@@ -44,14 +45,17 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", { timeou
     return (await serveProcess(folder.path, "--store", url, ...args)).url;
   }
 
-  async function worker(url: string): Promise<void> {
+  /** Gives what kills it. */
+  async function worker(url: string): Promise<() => Promise<unknown>> {
     const folder = folderWith({});
     const started = startPackloop(["worker", "--store", url], folder.path);
+    const kill = () => started.stop("SIGKILL");
     onTestFinished(async () => {
-      await started.stop("SIGKILL");
+      await kill();
       folder[Symbol.dispose]();
     });
     await started.until((text) => text.includes("working ("));
+    return kill;
   }
 
   test("two command lines and a server see the same runs and go on with each other's", async () => {
@@ -96,6 +100,24 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", { timeou
     expect(turns.length).toBeGreaterThan(5);
     const all = await readPlaces(api, turns.length);
     expect(all).toEqual(turns.map((turn) => ({ run: id, turn })));
+  });
+
+  test("an answer that is given while no worker lives is heard up the tree of agents by the next", async () => {
+    const url = nextUrl();
+    const anna = person(url, tree.files);
+    expect(anna(...tree.start, "--detach").code).toBe(0);
+    const kill = await worker(url);
+    let guard: string | undefined;
+    await until(async () => {
+      [guard] = /r_\w+\/\d+\/\d+/.exec(anna("inbox", "--json").stdout) ?? [];
+      return guard !== undefined;
+    });
+    await kill();
+    expect(anna("send", guard ?? "", "Approved", "--by", "anna").code).toBe(0);
+    await worker(url);
+    const lead = guard?.split("/")[0] ?? "";
+    await until(async () => summaryIn(anna("show", lead, "--json")).status === "completed");
+    expect(anna("verify", "--all").code).toBe(0);
   });
 
   test("runs move between a file and the database and keep their hashes", () => {

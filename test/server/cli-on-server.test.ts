@@ -2,6 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Summary } from "../../src/core/summary.ts";
@@ -38,6 +40,17 @@ async function folderWithServer(): Promise<Folder> {
 const summaryIn = ({ stdout }: Ran): Summary => JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Summary;
 
 describe("commands", () => {
+  test("a run is held and let go by the server, also all at once", async () => {
+    using folder = await folderWithServer();
+    const { run } = summaryIn(await folder.cli(...start, "--json"));
+    expect(summaryIn(await folder.cli("pause", run, "--by", "ann", "--json")).held?.by).toBe("ann");
+    expect((await folder.cli("pause", run)).stderr).toContain("ignored: the run is held already");
+    expect((await folder.cli("unpause", "--all")).stdout).toBe(`let go: ${run}\n`);
+    expect((await folder.cli("pause", "--all")).stdout).toBe(`held: ${run}\n`);
+    const resumed = await folder.cli("resume", run, "--json");
+    expect([resumed.code, summaryIn(resumed).held]).toEqual([10, null]);
+  });
+
   test("a run is started by the server, waits, is approved, sent on and seen to its end", async () => {
     using folder = await folderWithServer();
     const ran = await folder.cli(...start, "--json");
@@ -83,6 +96,14 @@ describe("commands", () => {
     expect((await folder.cli("answer", run, "3", "--result", "1")).code).toBe(2);
     expect((await folder.cli("send", "r_none", "Yes")).code).toBe(5);
     expect((await folder.cli("resume", run, "--model", "x/y")).code).toBe(2);
+    mkdirSync(join(folder.path, "tone"));
+    writeFileSync(join(folder.path, "tone/SKILL.md"), "Be kind.");
+    writeFileSync(join(folder.path, "skilled.yaml"), `${pack}\nskills: [tone]\n`);
+    const skilled = await folder.cli("run", "skilled.yaml", "--script", "script.json", "--var", "task=it");
+    expect([skilled.code, skilled.stderr]).toEqual([
+      2,
+      expect.stringContaining("without the skills in files"),
+    ]);
     await folder.server.stop("SIGTERM");
   });
 

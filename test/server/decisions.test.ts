@@ -1,5 +1,7 @@
 // Gated calls, calls in doubt and calls that somebody outside answers.
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { Summary } from "../../src/core/summary.ts";
@@ -8,7 +10,7 @@ import { Fault } from "../../src/engine/ports.ts";
 import { noSettings } from "../../src/host/run-settings.ts";
 import { changedWorlds } from "./changed-worlds.ts";
 import { asks, start } from "./sample-pack.ts";
-import { type Served, served } from "./served.ts";
+import { type Served, served, temporaryFolder } from "./served.ts";
 import { startedRun } from "./started-run.ts";
 
 /** Calls of `look` wait for approval. */
@@ -87,6 +89,66 @@ describe("a gated call", () => {
     const never = await server.post(`/api/runs/${run}/answers/99`, { result: 1 });
     expect([never.status, never.body["code"]]).toEqual([404, "unknown-step"]);
     expect((await server.post(`/api/runs/${run}/answers/0`, { result: 1 })).status).toBe(400);
+  });
+});
+
+describe("what is known of a gated call", () => {
+  const items = async (server: Served, query = "") =>
+    (await server.get(`/api/inbox${query}`)).body["items"] as readonly JsonObject[];
+
+  test("is what the pack and the settings say of its tool", async () => {
+    const look = { exec: ["true"], tier: "destructive", rollback: "switch it off" };
+    const server = await served({ settings: { ...noSettings("."), tools: { look } } });
+    const { tools: _tools, ...unscripted } = asks;
+    const run = await startedRun(server, start(unscripted));
+    const { turns } = await server.until(run, ({ status }) => status === "waiting");
+    const risk = { tier: "destructive", idempotent: false, reversibility: null, rollback: "switch it off" };
+    expect(await items(server)).toMatchObject([{ run, turn: turns, requested_by: "api", risk }]);
+    expect(await items(server, `?run=${run}`)).toHaveLength(1);
+    const none = await server.get("/api/inbox?run=r_none");
+    expect([none.status, none.body["code"]]).toEqual([404, "unknown-run"]);
+  });
+
+  test("is left out where the lock file of its folder is bad, which stays as it is", async () => {
+    const folder = temporaryFolder();
+    const look = { exec: ["true"], tier: "destructive" };
+    const server = await served({ folder, settings: { ...noSettings(folder), tools: { look } } });
+    const { tools: _tools, ...unscripted } = asks;
+    const run = await startedRun(server, start(unscripted));
+    await server.until(run, ({ status }) => status === "waiting");
+    expect(await items(server)).toMatchObject([{ run, risk: { tier: "destructive" } }]);
+    await server.stop();
+    const lock = join(folder, "packloop.lock.json");
+    for (const bad of ["{", '{"mcp":{"x":null}}', '{"mcp":{"x":{"y":1}}}']) {
+      writeFileSync(lock, bad);
+      const again = await served({ folder });
+      const [item] = await items(again);
+      expect(item).toMatchObject({ run, kind: "approval" });
+      expect(Object.hasOwn(item ?? {}, "risk")).toBe(bad.includes("y"));
+      await again.stop();
+      expect(readFileSync(lock, "utf8")).toBe(bad);
+    }
+  });
+
+  test("is harmless where a script stands in for the tool, and unknown where nobody says", async () => {
+    const { server } = await gated();
+    expect(await items(server)).toMatchObject([{ risk: { tier: null, idempotent: true, rollback: null } }]);
+  });
+
+  test("holds the first arguments once somebody has changed them, however often", async () => {
+    const { server, run, step } = await gated();
+    expect((await items(server))[0]).not.toHaveProperty("first_args");
+    for (const [more, where] of ["there", "anywhere"].entries()) {
+      const path = `/api/runs/${run}/approvals/${step + more}`;
+      const edit = { decision: "edit", value: { where }, reason: "too far" };
+      expect((await server.post(path, edit)).status).toBe(200);
+    }
+    expect(await items(server)).toMatchObject([
+      { args: { where: "anywhere" }, first_args: { where: "here" } },
+    ]);
+    const { body } = await server.get(`/api/runs/${run}/turns`);
+    expect(JSON.stringify(body).match(/"comment":"too far"/g)).toHaveLength(2);
+    expect((await server.post(`/api/runs/${run}/replay`)).body["same"]).toBe(true);
   });
 });
 

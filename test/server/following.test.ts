@@ -13,6 +13,7 @@ import { SideFile } from "../../src/server/side-file.ts";
 import { TICKET_MS, Tickets } from "../../src/server/tickets.ts";
 import { bearer, principalOf } from "./callers.ts";
 import { changedWorlds } from "./changed-worlds.ts";
+import { dice } from "./dice.ts";
 import { eventsIn, firstBytes, openStream, readEvents } from "./event-reader.ts";
 import { ends, pack, start } from "./sample-pack.ts";
 import { type Served, type ServeOptions, served } from "./served.ts";
@@ -29,15 +30,6 @@ function rounds(count: number, { length = 10, delay = 0 } = {}): JsonObject {
 
 const journal = (server: Served, run: string): Promise<readonly TurnRow[]> =>
   server.store.rows(run, { from: 1, to: Number.MAX_SAFE_INTEGER, limit: 100_000 });
-
-/** The same numbers on every machine. */
-function dice(seed: number): (most: number) => number {
-  let state = seed;
-  return (most) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * most);
-  };
-}
 
 describe("one run", () => {
   test("all its turns come in order, and the stream ends with the run", async () => {

@@ -3,9 +3,10 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { Summary } from "../../src/core/summary.ts";
-import { pack } from "./sample-pack.ts";
+import { noSettings } from "../../src/host/run-settings.ts";
+import { asks, pack, start } from "./sample-pack.ts";
 import { served } from "./served.ts";
-import { completed, waiting } from "./started-run.ts";
+import { completed, startedRun, waiting } from "./started-run.ts";
 
 test("a fork goes on from a turn with its edits, and its origin stays as it was", async () => {
   const server = await served();
@@ -31,6 +32,23 @@ test("a dry run says which calls a fork would make and makes none", async () => 
   expect(plan.status).toBe(200);
   expect(plan.body).toMatchObject({ dry_run: true, from: { run, turn: 2 }, calls: [{ kind: "model" }] });
   expect((await server.get("/api/runs")).body["items"]).toHaveLength(1);
+});
+
+test("a dry run says how much harm the calls can do, its own and those of the origin", async () => {
+  const look = { exec: ["true"], tier: "destructive", approval: "auto" };
+  const server = await served({ settings: { ...noSettings("."), tools: { look } } });
+  const { tools: _tools, ...unscripted } = asks;
+  const run = await startedRun(server, start(unscripted));
+  await server.until(run, ({ status }) => status === "waiting");
+  const risk = { tier: "destructive", idempotent: false };
+  const plan = (turn: number) => server.post(`/api/runs/${run}/fork?dry_run=true`, { turn });
+  expect((await plan(1)).body).toMatchObject({
+    calls: [{ kind: "model" }],
+    origin_called: [{ tool: "look", calls: 1, risk }],
+  });
+  expect((await plan(2)).body).toMatchObject({ calls: [{ kind: "tool", tool: "look", risk }] });
+  const { turns } = await server.until(run, () => true);
+  expect((await plan(turns)).body["origin_called"]).toEqual([]);
 });
 
 test("a fork takes an answer in place of a call, and another pack", async () => {

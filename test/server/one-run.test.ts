@@ -1,5 +1,5 @@
 // One run seen from everywhere: the conditions a run can be in, and what each protocol says of every one of
-// them. Credentials that are missing and runs that are held are not conditions that the engine knows.
+// them. Credentials that are missing are no condition that the engine knows.
 
 import { type Task, TaskState } from "@a2a-js/sdk";
 import { describe, expect, test } from "vitest";
@@ -51,6 +51,8 @@ interface Row {
   readonly condition: string;
   readonly given: SceneOptions;
   readonly until: (summary: Summary) => boolean;
+  /** Said to each run then. */
+  readonly told?: string;
   readonly a2a: { readonly state: TaskState; readonly metadata?: JsonObject; readonly asked?: JsonObject };
   readonly mcp: JsonObject;
   /** The event that ends the stretch; null where it goes on. */
@@ -137,6 +139,16 @@ const ROWS: readonly Row[] = [
     event: ["workflow.waiting", { for: "answer" }],
   },
   {
+    condition: "held",
+    given: { script: ending, stuckAt: 2 },
+    until: ({ turns }) => turns > 1,
+    told: "pause",
+    a2a: { state: WORKING, metadata: { held: { by: "api" } } },
+    mcp: { status: "working", statusMessage: expect.stringContaining("held by api") },
+    agui: null,
+    event: ["run.held", { by: "api" }],
+  },
+  {
     condition: "completed",
     given: { script: ending },
     until: ({ status }) => status === "completed",
@@ -179,10 +191,12 @@ function requested(task: JsonObject): JsonObject {
   return form === undefined ? task : { ...task, requested: form.params.requestedSchema.properties };
 }
 
-describe.each(ROWS)("a run that is $condition", ({ given, until, a2a, mcp, agui, event }) => {
+describe.each(ROWS)("a run that is $condition", ({ given, until, told, a2a, mcp, agui, event }) => {
   const set = async (): Promise<Scene> => {
     const all = await scene(given);
     await allAre(all, until);
+    for (const run of told === undefined ? [] : all.runs)
+      await all.server.post(`/api/runs/${run}/${told}`, {});
     return all;
   };
 

@@ -4,6 +4,7 @@ import { CloudEvent } from "cloudevents";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { Summary } from "../../src/core/summary.ts";
+import { eachRecord } from "../../src/host/stored-runs.ts";
 import { asks, ends, pack, start } from "./sample-pack.ts";
 import { type Served, served } from "./served.ts";
 import { completed, waiting } from "./started-run.ts";
@@ -201,6 +202,21 @@ describe("people", () => {
     expect([first["items"], second["items"]]).toMatchObject([[{ run: one }], [{ run: two }]]);
     expect(second["next_cursor"]).toBeNull();
   });
+
+  test("going through all runs goes on when those read last are removed meanwhile", async () => {
+    const { store, ...server } = await served();
+    const runs: string[] = [];
+    for (let i = 0; i < 6; i++) runs.unshift(await waiting({ store, ...server }));
+    const [a, b, c, d, e, f] = runs as [string, string, string, string, string, string];
+    const seen: string[] = [];
+    for await (const { run } of eachRecord(store, { page: 2 }, () => undefined)) {
+      seen.push(run);
+      if (run === b) await store.remove([a, b]);
+      if (run === d) await store.remove([d]);
+      if (run === f) await store.remove([c, e, f]);
+    }
+    expect(seen).toEqual([a, b, c, d, e, f]);
+  });
 });
 
 describe("looking", () => {
@@ -222,6 +238,45 @@ describe("looking", () => {
     expect(second["next_cursor"]).toBeNull();
     for (const query of ["status=odd", "limit=0", "cursor=!", "cursor=AAAA", "unknown=1"])
       expect([query, (await server.get(`/api/runs?${query}`)).status]).toEqual([query, 400]);
+  });
+
+  test("an expression, a reason and a time choose runs, and pages go on where they stopped", async () => {
+    const server = await served();
+    const runs = [await completed(server), await waiting(server), await completed(server)];
+    const list = async (query: Readonly<Record<string, string>>) =>
+      await server.get(`/api/runs?${new URLSearchParams(query).toString()}`);
+    const names = async (query: Readonly<Record<string, string>>) =>
+      ((await list(query)).body["items"] as JsonObject[]).map(id);
+    expect(await names({ where: "visits>=2 and status=completed" })).toEqual([runs[2], runs[0]]);
+    expect(await names({ where: "tool_calls=1 or visits>99" })).toEqual([runs[1]]);
+    expect(await names({ where: "status=waiting", status: "completed" })).toEqual([]);
+    expect(await names({ where: "pack=served and not status=waiting and age<1h" })).toHaveLength(2);
+    expect(await names({ where: "pack=other" })).toEqual([]);
+    expect([await names({ since: "1h" }), await names({ until: "1h" })]).toEqual([runs.toReversed(), []]);
+    expect(await names({ since: "2020-01-01", until: "2020-01-02T00:00:00Z" })).toEqual([]);
+    const first = (await list({ where: "status=completed", limit: "1" })).body;
+    const cursor = String(first["next_cursor"]);
+    const second = (await list({ where: "status=completed", limit: "1", cursor })).body;
+    expect([first, second].map(({ items }) => (items as JsonObject[]).map(id))).toEqual([
+      [runs[2]],
+      [runs[0]],
+    ]);
+    expect(second["next_cursor"]).toBeNull();
+    const summary = (await server.get(`/api/runs/${runs[1]}`)).body as unknown as Summary;
+    const [line] = (await list({ where: `run=${runs[1]}` })).body["items"] as JsonObject[];
+    const { visits: _visits, wall_ms: _time, ...used } = summary.used;
+    expect(line?.["used"]).toEqual(used);
+    await server.post(`/api/runs/${runs[1]}/cancel`, { reason: "enough" });
+    expect([await names({ reason: "cancelled" }), await names({ reason: "other" })]).toEqual([[runs[1]], []]);
+    expect(await names({ where: "reason=cancelled" })).toEqual([runs[1]]);
+    const wrong = await list({ where: "visit>1" });
+    expect([wrong.status, String(wrong.body["detail"])]).toEqual([
+      400,
+      expect.stringMatching(
+        /^where: there is no `visit`; did you mean `visits`\?, at character 1 \(known: run,/,
+      ),
+    ]);
+    expect((await list({ since: "yesterday" })).body["detail"]).toContain("`yesterday` is no time");
   });
 
   test("the past is the fold up to a turn", async () => {

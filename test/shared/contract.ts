@@ -136,6 +136,22 @@ export function sharedContract(name: string, openPlace: () => Promise<SharedPlac
       expect(a.shared.isOurs("r")).toBe(false);
     });
 
+    test("a run that is let go is free at once, and no longer ours", async () => {
+      await start(a);
+      await start(a, "s");
+      await a.shared.letGo(["r"]);
+      expect([a.shared.isOurs("r"), a.shared.isOurs("s"), [...a.shared.ours]]).toEqual([false, true, ["s"]]);
+      expect(await b.shared.claim(9, 0)).toEqual(["r"]);
+      await a.shared.letGo(["r"]);
+      expect((await b.shared.beat()).lost, "what others have is not let go").toEqual([]);
+      expect(await a.shared.beat()).toEqual({ moved: [], lost: [] });
+    });
+
+    test("who has given a sign of life is sure of its runs, and who never has is not", async () => {
+      const silent = await place.open();
+      expect([a.shared.isSure, silent.shared.isSure]).toEqual([true, false]);
+    });
+
     test("where runs stand is told in one look", async () => {
       await start(a);
       await a.store.commit({ run: "r", ...answered });

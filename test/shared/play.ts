@@ -1,4 +1,4 @@
-// One seed: several engines on one shared store, in virtual time. They die at any moment, are slow, miss news;
+// One seed: several engines on one shared store, in virtual time. They die or stand still at any moment, miss news;
 // people speak to whichever engine they find. Every run must end as it would have alone, and no engine may
 // perform what another has.
 
@@ -22,6 +22,8 @@ const RUNS = 4;
 const MOST_MS = 600_000;
 /** The longest that a call of the store takes. */
 const SLOW_MS = 80;
+/** So long that others have taken what it had. */
+const STOPPED_MS = 12_000;
 
 export async function play(seed: number, { Engine }: SharedSubject): Promise<void> {
   const world = new World(seed, Engine);
@@ -65,7 +67,7 @@ class World {
     const isOver = () => this.#wrong.length > 0 || ids.every((id) => this.#disk.ended.has(id));
     await this.#time.until(isOver, MOST_MS).catch((error: unknown) => this.#wrong.push(String(error)));
     // Whoever was told of nothing has looked by then.
-    const over = this.#time.now() + 3_000;
+    const over = Math.max(this.#time.now(), ...this.#processes.map((one) => one.stoppedUntil)) + 3_000;
     await this.#time.until(() => this.#wrong.length > 0 || this.#time.now() > over, MOST_MS);
     this.#isEnded = true;
     for (const id of ids) await this.#check(id);
@@ -93,11 +95,12 @@ class World {
 
   /** Every call of the store takes a while, and never ends for who is dead. */
   #slow(process: Process, shared: SharedMemory): Store {
-    const slowly = (value: unknown, of: object) => {
+    const slowly = (key: string | symbol, value: unknown, of: object) => {
       if (typeof value !== "function") return value;
       return async (...args: unknown[]) => {
         await this.#pause(process);
         const result: unknown = await Reflect.apply(value, of, args);
+        if (process.stops && key === "commit") process.stop(this.#time.now() + STOPPED_MS);
         await this.#pause(process);
         return result;
       };
@@ -106,15 +109,16 @@ class World {
     const slowShared = new Proxy(shared, {
       get: (target, key) => {
         const value = Reflect.get(target, key, target) as unknown;
-        if (key === "isOurs" || key === "listen") return (value as () => unknown).bind(target);
-        return slowly(value, target);
+        if (key === "isOurs" || key === "listen" || key === "now")
+          return (value as () => unknown).bind(target);
+        return slowly(key, value, target);
       },
     });
     return new Proxy(this.#store, {
       get: (target, key) => {
         if (key === "shared") return slowShared;
         const of = key in journals ? journals : target;
-        return slowly(Reflect.get(of, key, of), of);
+        return slowly(key, Reflect.get(of, key, of), of);
       },
     });
   }
@@ -122,7 +126,7 @@ class World {
   async #pause(process: Process): Promise<void> {
     if (process.isDead) return forever();
     await this.#time.sleep(this.#dice.below(SLOW_MS / 2), never);
-    if (process.isDead) return forever();
+    await process.goesOn(this.#time);
   }
 
   #ports(process: Process) {
@@ -131,9 +135,10 @@ class World {
       if (process.isDead) return forever();
       const driver = this.#disk.driver.get(run);
       const isAlive = this.#processes.some(({ name, isDead }) => name === driver && !isDead);
-      if (driver !== process.name && isAlive && !signal.aborted) this.#strangers.add(key);
+      const isStrange = (driver !== process.name && isAlive) || (await this.#isAnswered(context));
+      if (isStrange && !signal.aborted) this.#strangers.add(key);
       await this.#time.sleep(20 + this.#dice.below(400), signal);
-      if (process.isDead) return forever();
+      await process.goesOn(this.#time);
       if (signal.aborted) throw new Error(`given up ${step}`);
     };
     return {
@@ -156,6 +161,14 @@ class World {
     };
   }
 
+  /** By a process: what people answer is not known everywhere at once. */
+  async #isAnswered({ run, step }: CallContext): Promise<boolean> {
+    const rows = await this.#store.rows(run, { from: 1, to: 1_000, limit: 1_000 });
+    return rows.some(({ facts }) =>
+      facts.some((fact) => fact.type === "answered" && fact.step === step && fact.by === undefined),
+    );
+  }
+
   async #endlessly(process: Process, { key, signal }: CallContext): Promise<void> {
     const call = { key, process };
     this.#endless.add(call);
@@ -163,13 +176,18 @@ class World {
     this.#endless.delete(call);
   }
 
-  /** Processes die and others begin; one always lives. */
+  /** Processes die and others begin, or stand still for longer than they are waited for; one always lives. */
   async #accidents(): Promise<void> {
     for (let count = this.#dice.below(5); count > 0 && !this.#isEnded; count--) {
       await this.#time.sleep(this.#dice.below(4_000), never);
       const victim = this.#dice.pick(this.#processes.filter(({ isDead, isIdle }) => !isDead && !isIdle));
-      victim.isDead = true;
       this.#deaths++;
+      if (this.#dice.chance(0.4)) {
+        victim.stops = true;
+        this.#begin();
+        continue;
+      }
+      victim.isDead = true;
       this.#disk.listeners.delete(victim.name);
       this.#begin();
     }
@@ -185,10 +203,14 @@ class World {
   }
 
   async #visit(id: string, start: (id: string) => void): Promise<void> {
-    const { engine, name } = this.#any();
+    const process = this.#any();
+    const { engine, name } = process;
+    // Who stands still answers nobody, and looks around first when it goes on.
+    await process.goesOn(this.#time);
     const isOurs = () => engine.store.shared?.isOurs(id) === true;
     const couldBe = isOurs();
     await this.#time.sleep(SLOW_MS, never);
+    if (process.stoppedUntil > this.#time.now()) return;
     // Who has not driven a run for a moment has no reason to know it from before.
     const durable = couldBe || isOurs() ? 0 : (this.#disk.turn.get(id) ?? 0);
     const run = await engine.load(id);
@@ -247,10 +269,25 @@ class Process {
   readonly isIdle: boolean;
   engine: ProductEngine = undefined as never;
   isDead = false;
+  /** At its next turn, after it is written and before it is known here: what it asks has not left then. */
+  stops = false;
+  stoppedUntil = 0;
 
   constructor(name: string, isIdle: boolean) {
     this.name = name;
     this.isIdle = isIdle;
+  }
+
+  stop(until: number): void {
+    this.stops = false;
+    this.stoppedUntil = until;
+  }
+
+  /** Never for who is dead; who stands still comes later. */
+  async goesOn(time: VirtualTime): Promise<void> {
+    const left = this.stoppedUntil - time.now();
+    if (left > 0) await time.sleep(left, never);
+    if (this.isDead) await forever();
   }
 
   clockOf(time: VirtualTime) {
@@ -258,7 +295,7 @@ class Process {
       now: () => time.now(),
       sleep: async (ms: number, signal: AbortSignal) => {
         await time.sleep(ms, signal);
-        if (this.isDead) await forever();
+        await this.goesOn(time);
       },
     };
   }

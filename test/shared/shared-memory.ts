@@ -5,6 +5,7 @@ import type { Commit, ForkCommit, SharedRuns, Store } from "../../src/engine/por
 import { wantsWork } from "../../src/store/record.ts";
 
 const DEAD_AFTER_MS = 5_000;
+const SURE_MS = 4_000;
 
 /** What all of them see. */
 export class SharedDisk {
@@ -32,13 +33,26 @@ export class SharedMemory implements SharedRuns {
   /** The turns up to which this process has done what was asked. */
   readonly #seen = new Map<string, number>();
   #drives = false;
+  #beatAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: SharedMemoryOptions) {
     this.#options = options;
   }
 
+  get ours(): Iterable<string> {
+    return [...this.#ours];
+  }
+
   get held(): number {
     return this.#ours.size;
+  }
+
+  get isSure(): boolean {
+    return this.now() - this.#beatAt < SURE_MS;
+  }
+
+  now(): number {
+    return this.#options.now();
   }
 
   isOurs(run: string): boolean {
@@ -100,9 +114,20 @@ export class SharedMemory implements SharedRuns {
     this.#seen.set(run, disk.turn.get(run) ?? 0);
   }
 
+  async letGo(runs: readonly string[]): Promise<void> {
+    const { disk, id } = this.#options;
+    for (const run of runs) {
+      if (disk.driver.get(run) === id) disk.driver.delete(run);
+      this.#ours.delete(run);
+      this.#seen.delete(run);
+      this.#tell(run);
+    }
+  }
+
   async beat(): Promise<{ readonly moved: readonly string[]; readonly lost: readonly string[] }> {
     const { id, disk, now } = this.#options;
     this.#drives = true;
+    this.#beatAt = now();
     disk.beats.set(id, now());
     for (const [other, at] of disk.beats) if (now() - at > DEAD_AFTER_MS) this.#bury(other);
     const held = new Set([...disk.driver].flatMap(([run, driver]) => (driver === id ? [run] : [])));

@@ -15,10 +15,10 @@ const program = fileURLToPath(new URL("./run.ts", import.meta.url));
 
 const mutants = [
   {
-    name: "a process performs what a run asks that it does not drive",
-    file: "engine/dispatcher.ts",
-    from: "(this.#options.idle === true ? !isOwing : !this.#isOurs(id))",
-    to: "(this.#options.idle === true && !isOwing)",
+    name: "a call leaves for a run that was lost while it waited",
+    file: "engine/lease.ts",
+    from: "return shared.isOurs(run);",
+    to: "return true;",
   },
   {
     name: "a run that is not ours is kept in memory",
@@ -48,6 +48,12 @@ const mutants = [
     name: "a call whose step another process closed goes on",
     file: "engine/dispatcher.ts",
     from: "    this.#abortAll(id, stepClosed, run.open);\n",
+    to: "",
+  },
+  {
+    name: "a call leaves from a process that stood still until others had its runs",
+    file: "engine/lease.ts",
+    from: "while (!shared.isSure && !signal.aborted) await clock.sleep(LOOK_MS, signal);",
     to: "",
   },
   {

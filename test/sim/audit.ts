@@ -10,11 +10,13 @@ import type { MemoryDisk } from "../../src/store/memory.ts";
 import { Books } from "./books.ts";
 import { claim } from "./claim.ts";
 import { expectedReply } from "./expected.ts";
+import { PartBooks } from "./part-books.ts";
 import type { Subject } from "./subject.ts";
 import { checkFork, checkTurn } from "./turn-check.ts";
 
 interface Account {
   readonly books: Books;
+  readonly parts: PartBooks;
   /** The journal's fold, turn by turn as the disk gives it back. */
   run: Run;
 }
@@ -34,7 +36,11 @@ export class Audit {
   /** A turn was committed; `after` is what the door says the run is now. */
   turn(id: string, input: Input, after: Run): readonly Fact[] {
     const { applyTurn, decide } = this.#subject;
-    const account = this.#accounts.get(id) ?? { books: new Books(), run: emptyRun };
+    const account = this.#accounts.get(id) ?? {
+      books: new Books(),
+      parts: new PartBooks(),
+      run: emptyRun,
+    };
     this.#accounts.set(id, account);
     const kept = this.#disk.runs.get(id);
     const row = kept?.rows.at(-1);
@@ -47,6 +53,7 @@ export class Audit {
     const [first] = row.facts;
     if (first?.type === "answered") this.#hash(program, account.run, first);
     checkTurn(account.books, program, row, input);
+    account.parts.turn(program, row);
     account.run = applyTurn(account.run, row);
     claim(same(account.run, after), "I1: the door's run is not what the journal folds to");
     this.#record(kept.record, account);
@@ -69,7 +76,10 @@ export class Audit {
     const books = checkFork(prefix, { before, after }, row, edit);
     const run = applyTurn(past, row);
     claim(same(run, fork.after), "I1: the fork is not what its journal folds to");
-    const account = { books, run };
+    const parts = new PartBooks();
+    for (const one of prefix) parts.turn(before, one);
+    parts.turn(after, row);
+    const account = { books, parts, run };
     this.#accounts.set(fork.run, account);
     this.#record(kept.record, account);
     this.#request(after, run);
@@ -172,6 +182,11 @@ export class Audit {
       claim(same(told.later?.handle, handle), "the run has another handle for a call than the journal");
       claim(same(told.later?.input, input), "the run has another input for a call than the journal");
     }
+    claim(run.held?.by === books.heldBy, "a run is held by another, or by nobody");
+    claim(
+      record.held === (books.heldBy !== undefined),
+      "I2: the record does not know whether the run is held",
+    );
     claim(this.#subject.statusOf(run) === books.status, "S1: the status is not that of the open asks");
     claim(run.used.activeMs === books.activeMs, "S12: active time is miscounted");
     claim(run.used.toolCalls === books.used.toolCalls, "S11: calls are miscounted");

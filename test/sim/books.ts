@@ -37,6 +37,8 @@ export class Books {
   activeMs = 0;
   started: Started | null = null;
   forked = false;
+  /** Who holds it, if anybody does. */
+  heldBy: string | undefined;
   final: FinalStatus | null = null;
   state: string | null = null;
   prompt = "";
@@ -63,6 +65,11 @@ export class Books {
   entered = 0;
 
   get running(): boolean {
+    return this.heldBy === undefined && this.hasWork;
+  }
+
+  /** There is something to do that the runtime does itself, once it may. */
+  get hasWork(): boolean {
     return (
       this.final === null &&
       this.#some(
@@ -171,6 +178,7 @@ export class Books {
         return this.#answer(fact, canonicalArgs);
       case "finished":
         this.final = fact.status;
+        this.heldBy = undefined;
         this.open.clear();
         return;
       case "noted":
@@ -219,6 +227,8 @@ export class Books {
   #note(fact: Note): void {
     if (fact.what === "scheduled") this.scheduled = true;
     else if (fact.what === "dedupe") this.dedupe.add(fact.key);
+    else if (fact.what === "held") this.heldBy = fact.by;
+    else if (fact.what === "unheld") this.heldBy = undefined;
     else if (fact.what === "message") this.spell = { modelCalls: 0, toolCalls: 0, spokenTo: true };
     else if ("step" in fact) {
       const open = this.open.get(fact.step);

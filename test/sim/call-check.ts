@@ -34,6 +34,16 @@ export function checkNote(books: Books, fact: CallNote, input: Input): void {
   }
 }
 
+export function checkHeld(
+  books: Books,
+  fact: Extract<Extract<Fact, { type: "noted" }>, { what: "held" | "unheld" }>,
+  input: Input,
+): void {
+  const said = fact.what === "held" ? "pause" : "unpause";
+  claim(input.type === said && input.by === fact.by, `the run is ${fact.what} by nobody`);
+  claim((books.heldBy === undefined) === (said === "pause"), `the run is ${fact.what} twice`);
+}
+
 function checkDeferred(
   fact: Extract<CallNote, { what: "deferred" }>,
   input: Extract<Input, { type: "hold" }>,
@@ -53,6 +63,10 @@ function checkResumed(
   input: Input,
 ): void {
   claim(open.hold === "deferred", "a call goes on that was not deferred");
+  if (input.type === "unpause") {
+    claim(open.ask.kind === "agent" && fact.input === undefined, "a call goes on because its run was held");
+    return;
+  }
   if (input.type === "resume") {
     claim(open.ask.kind === "agent" && input.step === fact.step, "a call goes on for no reason");
     claim(fact.input === undefined, "an agent that goes on is given an input");

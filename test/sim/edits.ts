@@ -12,15 +12,22 @@ type Edit = Omit<ForkRequest, "id" | "from" | "setup">;
 
 /** Where a fork cuts: at the end, where a call waits for a person or an agent was to be stopped, or anywhere. */
 export function anyCut(dice: Dice, rows: readonly TurnRow[]): number {
+  const stops = rows.filter(owesStop);
+  if (stops.length > 0 && dice.chance(0.4)) return dice.pick(stops).turn;
   const odd = rows.filter(({ facts }) => facts.some(isOdd));
-  if (odd.length > 0 && dice.chance(0.6)) return dice.pick(odd).turn;
+  if (odd.length > 0 && dice.chance(0.85)) return dice.pick(odd).turn;
   return dice.chance(0.4) ? rows.length : dice.between(1, rows.length);
 }
 
 const isOdd = (fact: Fact): boolean =>
   fact.type === "noted"
     ? fact.what === "deferred" || fact.what === "in_doubt"
-    : fact.type === "asked" && (fact.ask.kind === "stop" || fact.ask.kind === "approval");
+    : fact.type === "asked" && fact.ask.kind === "approval";
+
+/** The rarest: an agent whose end is owed by a run that goes on. */
+export const owesStop = ({ facts }: TurnRow): boolean =>
+  facts.some((fact) => fact.type === "asked" && fact.ask.kind === "stop") &&
+  !facts.some(({ type }) => type === "finished");
 
 export function anyEdit(
   dice: Dice,
@@ -29,7 +36,7 @@ export function anyEdit(
 ): Edit {
   const resetBudget = dice.chance(0.3);
   const gated = Object.values(past.open).some(({ ask }) => ask.kind === "approval");
-  const pack = dice.chance(gated ? 0.8 : 0.5) ? { pack: other } : {};
+  const pack = dice.chance(gated ? 0.95 : 0.5) ? { pack: other } : {};
   const events = Object.keys(program.workflow?.states[past.state ?? ""]?.events ?? {});
   const calls = Object.entries(past.open).filter(
     ([, { ask }]) => ask.kind === "tool" || ask.kind === "agent",

@@ -1,7 +1,8 @@
 // What a sender deserves to hear, by the books: the guards of S26–S31, S46, S49 and S50 written a second
 // time.
 
-import { isObject, type Json } from "../../src/base/json.ts";
+import { isObject, type Json, type JsonObject } from "../../src/base/json.ts";
+import type { ApprovalAsk } from "../../src/core/facts.ts";
 import type { AnswerInput, EventInput, Input } from "../../src/core/input.ts";
 import type { Program, StateSpec } from "../../src/core/program.ts";
 import type { Books } from "./books.ts";
@@ -22,7 +23,7 @@ export function expectedReply(books: Books, program: Program, input: Input): str
       const ask = books.open.get(input.step)?.ask;
       if (ask?.kind === "approval" && input.sha256 !== undefined && input.sha256 !== ask.sha256)
         return "hash-mismatch";
-      if (ask?.kind === "approval" && !mayCall(books, program, ask.tool, input.edit ?? ask.args))
+      if (ask?.kind === "approval" && !mayCall(books, program, ask, input.edit ?? ask.args))
         return "bad-arguments";
       return stepReply(books, input.step, ask?.kind === "approval");
     }
@@ -35,13 +36,18 @@ export function expectedReply(books: Books, program: Program, input: Input): str
     case "hold": {
       const open = books.open.get(input.step);
       const isCall = open?.ask.kind === "tool" || open?.ask.kind === "agent";
-      const isFree = open?.hold === null && !(input.type === "sent" && open.sent);
+      const mayLeave = open?.sent !== true && books.heldBy === undefined && open?.looks !== true;
+      const isFree = open?.hold === null && (input.type === "hold" || mayLeave);
       return isCall && isFree ? "facts" : "ignored";
     }
     case "resume": {
       const open = books.open.get(input.step);
       return open?.ask.kind === "agent" && open.hold === "deferred" ? "facts" : "ignored";
     }
+    case "pause":
+      return books.final === null && books.heldBy === undefined ? "facts" : "ignored";
+    case "unpause":
+      return books.final === null && books.heldBy !== undefined ? "facts" : "ignored";
     case "cancel":
     case "fail":
       return books.final === null ? "facts" : "ignored";
@@ -66,12 +72,31 @@ function answerReply(books: Books, input: AnswerInput): string {
 }
 
 /** S48, for tools whose schema says at most that `q` is a text. */
-function mayCall(books: Books, program: Program, tool: string, args: Json): boolean {
-  if (program.prompts[books.prompt]?.tools.includes(tool) !== true) return false;
+function mayCall(books: Books, program: Program, { tool, part }: ApprovalAsk, args: Json): boolean {
+  if (!offered(program, books, part).includes(tool)) return false;
   const { properties } = program.tools[tool]?.parameters ?? {};
   const q = isObject(args) ? args["q"] : undefined;
   const isTyped = isObject(properties) && Object.hasOwn(properties, "q");
   return !isTyped || q === undefined || typeof q === "string";
+}
+
+/** The tools of the present prompt, or what a step of a composition lists for itself. */
+export function offered(program: Program, books: Where, part: string | undefined): readonly string[] {
+  if (part === undefined) return program.prompts[books.prompt]?.tools ?? [];
+  const { composition } = stateOf(books, program) ?? {};
+  const steps = stepsIn(program.compositions[composition ?? ""]?.["steps"]);
+  const step = steps.find((one) => one["id"] === part);
+  if (typeof step?.["tool"] === "string") return [step["tool"]];
+  if (Array.isArray(step?.["tools"])) return step["tools"] as readonly string[];
+  return program.prompts[String(step?.["prompt_task"])]?.tools ?? [];
+}
+
+type Where = Pick<Books, "prompt" | "state">;
+
+/** Those inside parallel steps included. */
+export function stepsIn(list: Json | undefined): readonly JsonObject[] {
+  const steps = Array.isArray(list) ? (list as readonly JsonObject[]) : [];
+  return steps.flatMap((step) => [step, ...stepsIn(step["branches"])]);
 }
 
 function stepReply(books: Books, step: number, fits: boolean): string {
@@ -96,7 +121,7 @@ function eventReply(books: Books, program: Program, input: EventInput): string {
 }
 
 const isListening = (books: Books): boolean =>
-  books.status === "waiting" && books.openOf("event", "message").length > 0;
+  books.final === null && !books.hasWork && books.openOf("event", "message").length > 0;
 
 function isWritable(program: Program, state: StateSpec, name: string, value: unknown): boolean {
   const shared = program.workflow?.artifacts ?? {};
@@ -116,5 +141,5 @@ function isWritable(program: Program, state: StateSpec, name: string, value: unk
   }
 }
 
-export const stateOf = (books: Books, program: Program): StateSpec | undefined =>
+export const stateOf = (books: Pick<Books, "state">, program: Program): StateSpec | undefined =>
   books.state === null ? undefined : program.workflow?.states[books.state];

@@ -7,13 +7,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { callMutants } from "./call-mutants.ts";
+import { compositionMutants } from "./composition-mutants.ts";
+import { holdMutants } from "./hold-mutants.ts";
 import { type Mutant, mutants } from "./mutants.ts";
 
 const SEEDS = 800;
 /** Starting costs more than playing, so each process plays many. */
 const PROCESSES = 2;
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const all: readonly Mutant[] = [...mutants, ...callMutants];
+const all: readonly Mutant[] = [...mutants, ...callMutants, ...holdMutants];
+/** These are found by packs that have compositions. */
+const COMPOSED_SEEDS = 200;
 const NONE: Mutant = { name: "nothing", file: "core/decide.ts", from: "", to: "" };
 const saidOf = new Map<string, string>();
 
@@ -28,19 +32,27 @@ beforeAll(async () => {
     const batches = Array.from({ length: PROCESSES }, (_, batch) =>
       planted.filter((_, index) => index % PROCESSES === batch),
     );
-    await Promise.all(
-      batches.map(async (batch) => {
-        const lines = await play(batch.map(({ sources }) => sources));
-        for (const [index, { name }] of batch.entries()) saidOf.set(name, lines[index] ?? "");
-      }),
-    );
+    const composed = compositionMutants.map((mutant, index) => {
+      return { name: mutant.name, sources: plant(mutant, join(folder, `c${index}`)) };
+    });
+    const tell = async (batch: typeof planted, flags: readonly string[]) => {
+      const lines = await play(
+        batch.map(({ sources }) => sources),
+        flags,
+      );
+      for (const [index, { name }] of batch.entries()) saidOf.set(name, lines[index] ?? "");
+    };
+    await Promise.all([
+      ...batches.map((batch) => tell(batch, ["--seeds", String(SEEDS)])),
+      tell(composed, ["--seeds", String(COMPOSED_SEEDS), "--compositions"]),
+    ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 240_000);
+}, 360_000);
 
 describe("the simulator notices that", () => {
-  test.for(all)("$name", ({ name }) => {
+  test.for([...all, ...compositionMutants])("$name", ({ name }) => {
     expect(saidOf.get(name)).toMatch(/^seed \d+: /);
   });
 });
@@ -66,13 +78,8 @@ function plant(mutant: Mutant, sources: string): string {
 }
 
 /** What the simulator says of each folder, in order. */
-function play(folders: readonly string[]): Promise<readonly string[]> {
-  const args = [
-    join(root, "test/sim/run.ts"),
-    "--seeds",
-    String(SEEDS),
-    ...folders.flatMap((one) => ["--src", one]),
-  ];
+function play(folders: readonly string[], flags: readonly string[]): Promise<readonly string[]> {
+  const args = [join(root, "test/sim/run.ts"), ...flags, ...folders.flatMap((one) => ["--src", one])];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.on("data", (data: Buffer) => {

@@ -43,8 +43,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the budget of tool calls is dropped",
-    file: "core/visit.ts",
-    from: "if (toolCalls !== null && turn.run.used.toolCalls + accepted.length > toolCalls) {",
+    file: "core/calls.ts",
+    from: "if (toolCalls !== null && turn.run.used.toolCalls + promised + more > toolCalls) {",
     to: "if (toolCalls !== null && toolCalls < 0) {",
   },
   {
@@ -55,7 +55,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "calls in one visit are not limited",
-    file: "core/visit.ts",
+    file: "core/calls.ts",
     from: "else if (accepted.length >= room)",
     to: "else if (accepted.length >= room + 99)",
   },
@@ -68,7 +68,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "tokens are not reserved before a call",
     file: "core/turn.ts",
-    from: "used.inputTokens + lastUsage.inputTokens",
+    from: "used.inputTokens + calls * inputTokens",
     to: "used.inputTokens",
   },
   {
@@ -181,7 +181,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "gated tools run at once",
-    file: "core/visit.ts",
+    file: "core/calls.ts",
     from: "if (isGated(turn.run.gated, tool)) {",
     to: "if (isGated(turn.run.gated, tool) && turn.run.round > 1) {",
   },

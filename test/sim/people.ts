@@ -5,6 +5,7 @@ import type { Input } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
 import type { OpenAsk, Run } from "../../src/core/run.ts";
 import type { Dice } from "./dice.ts";
+import { offered } from "./expected.ts";
 import type { World } from "./world.ts";
 
 export interface Sight {
@@ -36,6 +37,10 @@ export class People {
         return { type: "message", at, text: "well?", by: "ann" };
       case "cancel":
         return { type: "cancel", at, by: "ann", reason: "" };
+      case "pause":
+        return { type: "pause", at, by: "ann", ...(this.#dice.chance(0.5) && { reason: "lunch" }) };
+      case "unpause":
+        return { type: "unpause", at, by: "bob" };
       case "start":
         return { type: "start", at, digest: run.digest, mode: "autonomous", variables: {}, input: "again" };
       case "hold":
@@ -94,13 +99,21 @@ export class People {
         open.some(({ ask }) => ask.kind === "timer"),
         3,
       ),
-      cancel: open.some(({ ask }) => ask.kind === "stop") ? 12 : 0.5,
+      pause: run.held === undefined ? 3 : 1,
+      unpause: run.held === undefined ? 0.5 : 30,
+      cancel: open.some(({ ask }) => ask.kind === "stop")
+        ? 12
+        : open.some(({ sent }) => sent === true)
+          ? 3
+          : 0.5,
       start: 1,
     });
   }
 
   /** What moves a waiting run on; undefined when nobody outside is asked for anything. */
   help({ program, run, at }: Sight): Input | undefined {
+    const letGo: Input | undefined = run.held && { type: "unpause", at, by: "ann" };
+    if (letGo !== undefined && this.#dice.chance(0.7)) return letGo;
     for (const [step, { ask, hold, later }] of entries(run)) {
       if (ask.kind === "approval") return this.#decideOn({ program, run, at }, step, ask);
       if (hold === null || (hold === "deferred" && later?.wakes === true && this.#dice.chance(0.5))) continue;
@@ -111,12 +124,12 @@ export class People {
       if (ask.kind === "message") return { type: "message", at, text: "go on", by: "ann" };
       if (ask.kind === "event") return { type: "event", at, name: this.#dice.pick(ask.allow), by: "ann" };
     }
-    return undefined;
+    return letGo;
   }
 
   /** Approves what can be called here; what cannot, in a fork onto another pack, is rejected in the end. */
-  #decideOn({ program, run, at }: Sight, step: number, { tool, sha256 }: ApprovalAsk): Input {
-    if (program.prompts[run.prompt]?.tools.includes(tool) === true || this.#dice.chance(0.5))
+  #decideOn({ program, run, at }: Sight, step: number, { tool, sha256, part }: ApprovalAsk): Input {
+    if (offered(program, run, part).includes(tool) || this.#dice.chance(0.5))
       return { type: "approve", at, step, by: "ann", sha256 };
     return { type: "reject", at, step, by: "ann", reason: "not here" };
   }

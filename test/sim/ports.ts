@@ -19,6 +19,8 @@ export interface Caller extends Owner {
   readonly flights: Set<string>;
   /** Whether this very process has closed the step, so that it must know. */
   readonly hasClosed: (id: string, step: number) => boolean;
+  /** Whether this very process knows that somebody holds the run. */
+  readonly holds: (id: string) => boolean;
   /** Whether the step was asked when the process had been told to stop. */
   readonly isTooLate: (id: string, step: number) => boolean;
 }
@@ -125,6 +127,7 @@ export class Ports {
     claim(nth === expected, "a call leaves as another one of its kind");
     claim(!signal.aborted, "a call leaves that is given up already");
     claim(!caller.isTooLate(run, step), `${caller.name} makes call ${key}, though it was told to stop`);
+    claim(!caller.holds(run), `${caller.name} makes call ${key}, though its run is held`);
     claim(!caller.hasClosed(run, step), `G5: ${caller.name} makes call ${key}, whose step is closed`);
   }
 }

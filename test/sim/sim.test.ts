@@ -81,12 +81,12 @@ const cells = {
   ].map((end) => `finished ${end}`),
   "every kind of input taken": [
     ...["start", "answer", "event", "message", "approve", "reject", "cancel"].map((type) => `${type}: facts`),
-    ...["sent", "hold", "resume", "retry", "abort"].map((type) => `${type}: facts`),
+    ...["sent", "hold", "resume", "retry", "abort", "pause", "unpause"].map((type) => `${type}: facts`),
     "fork: done",
   ],
   "every kind of input ignored or refused": [
     ...["start", "answer", "event", "approve", "reject", "cancel"].map((type) => `${type}: ignored`),
-    ...["sent", "hold", "retry", "abort"].map((type) => `${type}: ignored`),
+    ...["sent", "hold", "retry", "abort", "pause", "unpause"].map((type) => `${type}: ignored`),
     ...["event-not-allowed", "not-waiting", "run-finished", "bad-artifact"].map((code) => `event: ${code}`),
     ...["answer", "approve", "reject", "retry"].flatMap((type) => [
       `${type}: step-mismatch`,

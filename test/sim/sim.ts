@@ -1,7 +1,7 @@
 // The simulator: one random program, a few processes on one store, a world that fails in every way the dice
 // allow, and an audit of every turn. The same seed plays the same story.
 
-import type { Fact } from "../../src/core/facts.ts";
+import type { Fact, Parent } from "../../src/core/facts.ts";
 import type { Input, StartInput } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
 import { type OpenAsk, type Run, statusOf } from "../../src/core/run.ts";
@@ -9,7 +9,7 @@ import type { Submitted } from "../../src/engine/door.ts";
 import type { MemoryDisk } from "../../src/store/memory.ts";
 import { Audit } from "./audit.ts";
 import { Dice } from "./dice.ts";
-import { anyCut, anyEdit, editOf } from "./edits.ts";
+import { anyCut, anyEdit, editOf, owesStop } from "./edits.ts";
 import { type Accident, cell, momentOf } from "./grid.ts";
 import { anyProgram, isSafe, otherProgram, tighterLimits } from "./packs.ts";
 import { People } from "./people.ts";
@@ -24,6 +24,8 @@ export interface SimOptions {
   readonly subject?: Subject;
   /** Hears every step of the story. */
   readonly trace?: (line: string) => void;
+  /** What is run; any program when nothing is said. */
+  readonly programs?: (dice: Dice) => Program;
   /** Counts what happened, by name. */
   readonly coverage?: Map<string, number>;
 }
@@ -74,7 +76,7 @@ class Simulation {
     this.#scheduler = new Scheduler(dice);
     this.#world = new World(dice);
     this.#people = new People(dice, this.#world);
-    this.#program = anyProgram(dice);
+    this.#program = (options.programs ?? anyProgram)(dice);
     this.#disk = new subject.MemoryDisk();
     this.#other = otherProgram(this.#program, dice);
     const programs = new Map([
@@ -222,9 +224,13 @@ class Simulation {
   /** S43: an agent works for a caller who waits for it, and who waits with it when it waits for somebody. */
   #callerKnows(id: string, { parent, ...run }: Run): void {
     if (parent === null) return;
-    const call = this.#audit.runOf(parent.run).open[parent.step];
+    const caller = this.#audit.runOf(parent.run);
+    const call = caller.open[parent.step];
     if (call === undefined) throw new Error(`${id} goes on although ${parent.run} gave it up`);
-    if (statusOf({ parent, ...run }) === "waiting" && call.hold === null)
+    if ((caller.held !== undefined && run.held === undefined) || isHeldLonger(run, parent, caller))
+      throw new Error(`${id} is not held and let go with ${parent.run}`);
+    // One that is held looks after its agents when it is let go.
+    if (statusOf({ parent, ...run }) === "waiting" && call.hold === null && caller.held === undefined)
       throw new Error(`${parent.run} does not know that ${id} waits`);
   }
 
@@ -331,7 +337,9 @@ class Simulation {
     const ids = this.#audit.ids;
     if (process === undefined || ids.length === 0 || this.#forks >= FORKS_MAX) return;
     const children = ids.filter((id) => id.includes("/"));
-    const run = dice.pick(children.length > 0 && dice.chance(0.3) ? children : ids);
+    const owing = ids.filter((id) => this.#disk.runs.get(id)?.rows.some(owesStop) === true);
+    const known = children.length > 0 && dice.chance(0.3) ? children : ids;
+    const run = dice.pick(owing.length > 0 && dice.chance(0.4) ? owing : known);
     const rows = this.#disk.runs.get(run)?.rows ?? [];
     const turn = anyCut(dice, rows);
     const past = (this.#options.subject ?? product).fold(rows.slice(0, turn));
@@ -406,3 +414,7 @@ class Simulation {
     this.#options.trace?.(`${this.#scheduler.now} ${line}`);
   }
 }
+
+/** Its caller, with whom it was held, is held no more. */
+const isHeldLonger = ({ held }: Pick<Run, "held">, { run }: Parent, caller: Run): boolean =>
+  held?.by === run && caller.held === undefined;

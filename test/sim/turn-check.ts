@@ -1,10 +1,11 @@
 // Every fact of a turn against the books: I3 to I6 and the rules of semantics.md that a journal can show.
 
 import { createHash } from "node:crypto";
-import { canonical, type Json } from "../../src/base/json.ts";
+import { canonical } from "../../src/base/json.ts";
 import type {
   Answered,
   Ask,
+  CallAsk,
   Entered,
   Fact,
   Finished,
@@ -16,9 +17,9 @@ import type { Input } from "../../src/core/input.ts";
 import type { Program, PromptSpec, StateSpec } from "../../src/core/program.ts";
 import { singlePromptLimits, type VisitLimits, visitLimits } from "../../src/core/visit-limits.ts";
 import { Books } from "./books.ts";
-import { checkNote, checkPack, checkWaker, checkWakers } from "./call-check.ts";
+import { checkHeld, checkNote, checkPack, checkWaker, checkWakers } from "./call-check.ts";
 import { claim } from "./claim.ts";
-import { expectedReply, stateOf } from "./expected.ts";
+import { expectedReply, offered, stateOf } from "./expected.ts";
 
 /** Checks the turn and enters it in the books. */
 export function checkTurn(books: Books, program: Program, row: TurnRow, input: Input): void {
@@ -105,6 +106,7 @@ class TurnCheck {
       case "noted":
         if (fact.what === "dedupe") claim(!this.#books.dedupe.has(fact.key), "S30: one key was taken twice");
         if ("step" in fact) checkNote(this.#books, fact, this.#input);
+        if (fact.what === "held" || fact.what === "unheld") checkHeld(this.#books, fact, this.#input);
         return;
       default:
     }
@@ -157,10 +159,10 @@ class TurnCheck {
     }
     switch (ask.kind) {
       case "model":
-        return this.#askedModel();
+        return this.#askedModel(ask.part);
       case "tool":
       case "agent":
-        return this.#askedCall(ask.call, ask.tool, ask.args);
+        return this.#askedCall(ask);
       case "approval": {
         claim(books.started?.gated.includes(ask.tool) ?? false, "S31: approval of a tool that is not gated");
         const sha256 = createHash("sha256").update(canonical(ask.args)).digest("hex");
@@ -186,29 +188,29 @@ class TurnCheck {
     }
   }
 
-  #askedModel(): void {
+  #askedModel(part: string | undefined): void {
     const books = this.#books;
     const limits = this.#limits;
     const { used, lastUsage, spell } = books;
-    claim(
-      books.openOf("model", "tool", "agent", "approval").length === 0,
-      "a model is asked amid other work",
-    );
+    // Parts of a composition may work side by side.
+    const own = books.openOf("model", "tool", "agent", "approval").filter(([, { ask }]) => {
+      return part === undefined || ("part" in ask && ask.part === part);
+    });
+    claim(own.length === 0, "a model is asked amid other work");
     claim(!books.scheduled, "S18: a model is asked although the run moves on");
     claim(!books.isOverTime, "S12: a model is asked after the run's time");
     claim(limits.modelCalls === null || used.modelCalls < limits.modelCalls, "I5: too many model calls");
     const fits = (max: number | null, wanted: number) => max === null || wanted <= max;
-    claim(fits(limits.inputTokens, used.inputTokens + lastUsage.inputTokens), "I5: too many input tokens");
-    claim(
-      fits(limits.outputTokens, used.outputTokens + lastUsage.outputTokens),
-      "I5: too many output tokens",
-    );
-    claim(fits(limits.costUsd, used.costUsd + lastUsage.costUsd), "I5: too dear");
+    const calls = 1 + books.openOf("model").length;
+    const { inputTokens, outputTokens, costUsd } = lastUsage;
+    claim(fits(limits.inputTokens, used.inputTokens + calls * inputTokens), "I5: too many input tokens");
+    claim(fits(limits.outputTokens, used.outputTokens + calls * outputTokens), "I5: too many output tokens");
+    claim(fits(limits.costUsd, used.costUsd + calls * costUsd), "I5: too dear");
     const { modelCalls } = this.#spellLimits();
     claim(spell.modelCalls < modelCalls, `I5: more than ${modelCalls} model calls in one visit`);
   }
 
-  #askedCall(call: string, tool: string, args: Json): void {
+  #askedCall({ call, tool, args, part }: CallAsk): void {
     const books = this.#books;
     const { toolCalls } = this.#limits;
     claim(toolCalls === null || books.used.toolCalls < toolCalls, "I5: too many tool calls");
@@ -216,7 +218,7 @@ class TurnCheck {
     claim(books.spell.toolCalls < most, `I5: more than ${most} tool calls in one visit`);
     claim(!books.asked.has(call), "G5: a call is asked again");
     claim(!books.isOverTime, "S12: a tool is asked after the run's time");
-    claim(this.#prompt.tools.includes(tool), "S48: a tool that was not offered");
+    claim(offered(this.#program, this.#books, part).includes(tool), "S48: a tool that was not offered");
     if (books.started?.gated.includes(tool))
       claim(books.approved.get(call) === canonical(args), "S31: what runs is not what was approved");
   }
@@ -268,7 +270,10 @@ class TurnCheck {
         claim(this.#input.type === "cancel", "cancelled by nobody");
         return;
       case "failed":
-        claim(this.#input.type === "abort" || this.#input.type === "answer", "failed without a cause");
+        claim(
+          this.#input.type === "abort" || this.#input.type === "answer" || isComposing(state),
+          "failed without a cause",
+        );
         return;
       case "budget_exhausted":
         claim(this.#isExhausted(fact), `S15: ${fact.reason?.limit ?? "no limit"} was not reached`);
@@ -278,6 +283,7 @@ class TurnCheck {
   #isExhausted({ reason }: Finished): boolean {
     const { used, lastUsage, forked } = this.#books;
     const limits = this.#limits;
+    const calls = 1 + this.#books.openOf("model").length;
     // A fork may find itself beyond the limits of another pack.
     const isReached = (count: number, limit: number | null) =>
       limit !== null && (forked ? count >= limit : count === limit);
@@ -290,20 +296,23 @@ class TurnCheck {
         return isReached(used.visits, limits.visits);
       case "max_tool_calls": {
         const { outcome } = this.#input as Extract<Input, { type: "answer" }>;
-        const reply = outcome.ok ? (outcome.value as unknown as ModelReply) : undefined;
-        const pack = reply?.calls.filter(({ tool }) => !tool.startsWith("workflow__")) ?? [];
-        return used.toolCalls + pack.length > (limits.toolCalls ?? Infinity);
+        const reply = outcome?.ok ? (outcome.value as unknown as Partial<ModelReply> | null) : undefined;
+        const pack = reply?.calls?.filter(({ tool }) => !tool.startsWith("workflow__")) ?? [];
+        // A step of a composition calls its tool without a model.
+        const more = isComposing(stateOf(this.#books, this.#program)) ? 1 : 0;
+        const promised = this.#books.openOf("approval").length;
+        return used.toolCalls + promised + Math.max(pack.length, more) > (limits.toolCalls ?? Infinity);
       }
       case "max_wall_time_sec":
         return this.#books.isOverTime;
       case "max_model_calls":
         return isReached(used.modelCalls, limits.modelCalls);
       case "max_input_tokens":
-        return used.inputTokens + lastUsage.inputTokens > (limits.inputTokens ?? Infinity);
+        return used.inputTokens + calls * lastUsage.inputTokens > (limits.inputTokens ?? Infinity);
       case "max_output_tokens":
-        return used.outputTokens + lastUsage.outputTokens > (limits.outputTokens ?? Infinity);
+        return used.outputTokens + calls * lastUsage.outputTokens > (limits.outputTokens ?? Infinity);
       case "max_cost_usd":
-        return used.costUsd + lastUsage.costUsd > (limits.costUsd ?? Infinity);
+        return used.costUsd + calls * lastUsage.costUsd > (limits.costUsd ?? Infinity);
       default:
         return false;
     }
@@ -322,7 +331,9 @@ class TurnCheck {
     if (input.type === "event" && input.dedupeKey !== undefined)
       claim(books.dedupe.has(input.dedupeKey), "S30: the key of an event is not remembered");
     checkWakers(books);
-    const acts = ["answer", "event", "approve", "reject", "message", "sent"].includes(input.type);
+    const acts = ["answer", "event", "approve", "reject", "message", "sent", "pause", "unpause"].includes(
+      input.type,
+    );
     claim(!acts || !books.isOverTime || this.#isOwed(), "S12: the run goes on after its time");
     const timed = this.#limits.wallMs !== null && (books.started?.wallClock === "total" || books.running);
     const timers = books.wallTimers;
@@ -357,6 +368,8 @@ class TurnCheck {
     return { modelCalls: this.#prompt.roundsMax + 1, toolCalls: this.#prompt.callsPerTurnMax };
   }
 }
+
+const isComposing = (state: StateSpec | undefined): boolean => state?.orchestration === "composition";
 
 const argsOf = (ask: Ask): string => (ask.kind === "approval" ? canonical(ask.args) : "");
 

@@ -2,6 +2,7 @@
 
 import type { Json } from "../../src/base/json.ts";
 import type { ModelAsk, ModelReply, ToolCall } from "../../src/core/facts.ts";
+import { promptOf } from "../../src/core/part-site.ts";
 import type { Program, PromptSpec } from "../../src/core/program.ts";
 import { SET_ARTIFACT, TRANSITION } from "../../src/core/reserved.ts";
 import type { Run } from "../../src/core/run.ts";
@@ -48,7 +49,8 @@ export class World {
     const dice = this.#dice;
     const state = run.state === null ? undefined : program.workflow?.states[run.state];
     const events = Object.keys(state?.events ?? {});
-    const reply = { text: this.#text(events), calls: this.#replyCalls(program, run, ask, events) };
+    const text = ask.part === undefined ? this.#text(events) : this.#partText(events);
+    const reply = { text, calls: this.#replyCalls(program, run, ask, events) };
     const usage = {
       inputTokens: dice.between(0, 90),
       outputTokens: dice.between(0, 40),
@@ -107,10 +109,17 @@ export class World {
     ]);
   }
 
+  /** In a composition the last text may be the event. */
+  #partText(events: readonly string[]): string {
+    const dice = this.#dice;
+    if (this.calm || dice.chance(0.4)) return JSON.stringify({ event: dice.pick([...events, "Nope"]) });
+    return dice.pick(["", "[1, 2]", '```json\n{"a": 1}\n```', "so be it", '{"a": 2}', ...events]);
+  }
+
   #replyCalls(program: Program, run: Run, ask: ModelAsk, events: readonly string[]): readonly ToolCall[] {
     const dice = this.#dice;
     const calls: ToolCall[] = [];
-    const prompt = program.prompts[run.prompt] as PromptSpec;
+    const prompt = promptOf(program, run, ask.part);
     const add = (tool: string, args: Json) => calls.push({ id: `c${++this.#calls}`, tool, args });
     if (dice.chance(ask.tools ? 0.6 : 0.15)) {
       for (let left = dice.between(1, 3); left > 0; left--) add(...this.#packCall(prompt));

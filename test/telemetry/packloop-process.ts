@@ -1,14 +1,14 @@
-// `packloop` as a process, from the sources: what is built may be older.
+// `packloop` as a process.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { folderWith } from "../cli/run-cli.ts";
 import { type Collector, startCollector } from "./collector.ts";
 import { text } from "./looping-pack.ts";
 
-const main = new URL("../../src/cli/main.ts", import.meta.url).href;
-const start = `import(${JSON.stringify(main)}).then(m=>m.main(process.argv.slice(1))).then(c=>{process.exitCode=c})`;
+const bin = fileURLToPath(new URL("../../bin/packloop", import.meta.url));
 
 export interface Ran {
   readonly code: number | null;
@@ -30,7 +30,7 @@ export const commandLine = (args: readonly string[], { env = {}, node = [] }: Om
   const clean = Object.entries(process.env).filter(([name]) => !/^OTEL_|^TRACE|^PACKLOOP_/.test(name));
   return {
     command: process.execPath,
-    args: [...node, "-e", start, "--", ...args],
+    args: [...node, bin, ...args],
     env: { ...(Object.fromEntries(clean) as Record<string, string>), NO_COLOR: "1", ...env },
   };
 };

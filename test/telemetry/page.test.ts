@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { METRICS } from "../../src/telemetry/metric-list.ts";
 import { MetricRegistry } from "../../src/telemetry/metric-registry.ts";
@@ -12,7 +13,7 @@ import { folderWith } from "../cli/run-cli.ts";
 import { startCollector } from "./collector.ts";
 
 const page = readFileSync(new URL("../../docs/telemetry.md", import.meta.url), "utf8");
-const main = new URL("../../src/cli/main.ts", import.meta.url).href;
+const bin = fileURLToPath(new URL("../../bin/packloop", import.meta.url));
 
 const pack = `id: said
 name: Said
@@ -29,9 +30,8 @@ test("the command sends spans to the endpoint it names", async () => {
   const [setting = "", , ...args] = line.split(" ");
   const [name = "", endpoint = ""] = setting.split("=");
   expect(endpoint).toMatch(/^http:\/\/127\.0\.0\.1:4318$/);
-  const code = `import(${JSON.stringify(main)}).then(m=>m.main(process.argv.slice(1))).then(c=>{process.exitCode=c})`;
   const env = { ...process.env, [name]: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" };
-  const child = spawn(process.execPath, ["-e", code, "--", ...args], {
+  const child = spawn(process.execPath, [bin, ...args], {
     cwd: folder.path,
     env,
     stdio: "ignore",

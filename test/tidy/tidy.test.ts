@@ -24,7 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   adapter: ["base", "core", "engine", "process"],
   gateway: ["base", "core", "pack", "engine", "process"],
   server: ["base", "core", "pack", "engine", "host", "telemetry"],
-  host: ["base", "core", "pack", "engine", "store", "adapter"],
+  host: ["base", "core", "pack", "engine", "store", "adapter", "goal"],
   library: ["base", "core", "pack", "engine", "store", "adapter", "telemetry"],
   web: ["base", "core", "pack"],
   cli: [

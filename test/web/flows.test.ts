@@ -2,7 +2,6 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/base/json.ts";
 import type { Summary } from "../../src/core/summary.ts";
 import { noSettings } from "../../src/host/run-settings.ts";
 import { TokenFile } from "../../src/server/tokens.ts";
@@ -84,6 +83,7 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     const { page } = await openPage(`${server.url}/r/${run}`);
     await page.getByText("Waits for an event").first().waitFor();
     await page.keyboard.press("f");
+    await button(page, "Edit, then run").click();
     await button(page, "Add an edit").click();
     await page.getByLabel("Which artifact").selectOption("note");
     await page.getByLabel("Value").fill("looked at twice");
@@ -150,28 +150,6 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     expect(await page.getByRole("region", { name: "Prompt" }).innerText()).not.toContain("Do it well");
   });
 
-  test("hostile content is text everywhere", async () => {
-    const server = await serve();
-    const bad = `<img src=x onerror="window.bad=1"><script>window.bad=1</script>\u202e\u0007[x](javascript:alert(1))`;
-    const script: JsonObject = {
-      states: {
-        work: [{ text: bad, artifacts: { note: bad, data: deep(40) }, event: "Done" }],
-        end: [{ text: bad }],
-      },
-    };
-    const run = await startedRun(server, start(script, { variables: { task: bad }, input: bad }));
-    await server.until(run, ({ status }) => status === "completed");
-    const { page } = await openPage(`${server.url}/r/${run}`);
-    for (const tab of ["Overview", "Prompt", "Messages", "Artifacts", "Raw", "Facts"]) {
-      await page.getByRole("tab", { name: tab, exact: true }).click();
-      await page.getByRole("tabpanel").getByText("onerror").first().waitFor();
-    }
-    expect(await page.evaluate("window.bad")).toBeUndefined();
-    expect(await page.locator("main img, main script").count()).toBe(0);
-    expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
-    expect(await page.getByRole("tabpanel").innerText()).not.toContain("\u202e");
-  });
-
   test("with a token the page asks for it, and changes things with its cookie and key only", async () => {
     const folder = temporaryFolder();
     const tokens = new TokenFile(`${folder}/tokens.json`);
@@ -219,5 +197,3 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     await page.getByText(third).waitFor();
   });
 });
-
-const deep = (levels: number): JsonObject => (levels === 0 ? {} : { in: deep(levels - 1) });

@@ -44,13 +44,28 @@ export async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   });
-  if (response.ok) return (await response.json()) as T;
-  throw await problemOf(response);
+  if (!response.ok) throw await problemOf(response);
+  return (await unlessCutOff(() => response.json())) as T;
+}
+
+/** A stream of events as it comes; null when there is nothing more to come. */
+export async function askStream(
+  path: string,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array> | null> {
+  const response = await reach(path, { headers: { accept: "text/event-stream" }, signal });
+  if (!response.ok) throw await problemOf(response);
+  return response.status === 204 ? null : response.body;
 }
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
+  return unlessCutOff(() => fetch(path, init));
+}
+
+/** A connection fails before an answer or in the middle of it. */
+async function unlessCutOff<T>(act: () => Promise<T>): Promise<T> {
   try {
-    return await fetch(path, init);
+    return await act();
   } catch (error) {
     if (error instanceof TypeError)
       throw new ApiError(0, UNREACHABLE, "the server cannot be reached (is packloop serve running?)");
@@ -59,7 +74,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
 }
 
 async function problemOf(response: Response): Promise<ApiError> {
-  const text = await response.text();
+  const text = await unlessCutOff(() => response.text());
   const { status } = response;
   if (!(response.headers.get("content-type") ?? "").includes("json"))
     return new ApiError(status, "unexpected", `the server answered ${status}`);

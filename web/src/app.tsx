@@ -59,7 +59,10 @@ export function App() {
 function Content({ session }: { readonly session: SessionState }) {
   const place = usePlace();
   const embedded = embeddedRun();
-  const screen: Screen = embedded === undefined ? screenOf(place) : { name: "run", run: embedded.run };
+  const asked = screenOf(place);
+  // A file shows the runs that it holds, and its own whatever else is asked of it.
+  const screen: Screen =
+    embedded === undefined || asked.name === "run" ? asked : { name: "run", run: embedded.run };
   const title = titleOf(screen);
   useEffect(() => {
     document.title = `${title} · packloop`;

@@ -3,6 +3,7 @@
 // again only where the agent may be asked twice (S46).
 
 import { Fault } from "../../engine/ports.ts";
+import { errorChain } from "../error-chain.ts";
 import { cut } from "../mcp/tool-result.ts";
 import { ToolProblem } from "../tool/tool-problem.ts";
 
@@ -17,7 +18,7 @@ const MESSAGE_BYTES = 2048;
 
 /** What to throw: a fault, or a problem that becomes the tool's error. */
 export function failureOf(error: unknown, place: FailurePlace): Fault | ToolProblem {
-  const causes = chain(error);
+  const causes = errorChain(error);
   const known = causes.find((one) => one instanceof Fault || one instanceof ToolProblem);
   if (known instanceof Fault) return onTheWay(known, place);
   if (known instanceof ToolProblem) return new ToolProblem(known.code, place.hide(known.message));
@@ -49,14 +50,14 @@ const isProtocolError = (error: unknown): error is ProtocolError =>
 /** By its reason, or as a server says it that gives none. */
 export const isTaskUnknown = (error: unknown): boolean =>
   hasReason(error, ["TASK_NOT_FOUND"]) ||
-  chain(error).some((one) => one instanceof Error && "statusCode" in one && one.statusCode === 404);
+  errorChain(error).some((one) => one instanceof Error && "statusCode" in one && one.statusCode === 404);
 
 /** The agent has not that operation, or not for a task in this state. */
 export const isUnsupported = (error: unknown): boolean =>
   hasReason(error, ["UNSUPPORTED_OPERATION", "TASK_NOT_CANCELABLE"]);
 
 const hasReason = (error: unknown, reasons: readonly string[]): boolean =>
-  chain(error).some((one) => isProtocolError(one) && reasons.includes(one.reason));
+  errorChain(error).some((one) => isProtocolError(one) && reasons.includes(one.reason));
 
 function refusal(error: ProtocolError, place: FailurePlace): Fault | ToolProblem {
   const message = words(place, `refused the request: ${error.message}`);
@@ -74,13 +75,3 @@ const NAMED: ReadonlySet<string> = new Set([
 
 const words = ({ label, hide }: FailurePlace, what: string): string =>
   hide(cut(`agent \`${label}\` ${what}`, MESSAGE_BYTES));
-
-/** The error and what caused it, at most five deep. */
-function chain(error: unknown): readonly unknown[] {
-  const found: unknown[] = [];
-  for (let one = error; one !== undefined && one !== null && found.length < 5; ) {
-    found.push(one);
-    one = one instanceof Error ? one.cause : undefined;
-  }
-  return found;
-}

@@ -4,6 +4,7 @@
 
 import { isObject } from "../../base/json.ts";
 import { Fault, type ToolAnswer } from "../../engine/ports.ts";
+import { errorChain } from "../error-chain.ts";
 import { cut } from "./tool-result.ts";
 
 /** Marks the error that stands in for the answer of a response stream that ended without one. */
@@ -33,7 +34,7 @@ export function failureOf(error: unknown, place: FailurePlace): Failed | Fault {
     return protocolAnswer(code, { error, place });
   if (code === "INVALID_RESULT" || code === "UNSUPPORTED_RESULT_TYPE" || code === "LIST_PAGINATION_EXCEEDED")
     return failed("bad_answer", said(place, "answered against the protocol", error));
-  if (chain(error).some((one) => one instanceof TooLarge))
+  if (errorChain(error).some((one) => one instanceof TooLarge))
     return failed("too_large", said(place, "sent too much", error));
   return faultOf(error, place);
 }
@@ -58,13 +59,13 @@ export function faultOf(error: unknown, place: FailurePlace): Fault {
   const { phase, retryAfterMs } = place;
   const status = statusOf(error);
   if (status !== undefined) return httpFault(error, { status, place });
-  const missing = chain(error).find((one) => ["ENOENT", "EACCES"].includes(String(codeOf(one))));
+  const missing = errorChain(error).find((one) => ["ENOENT", "EACCES"].includes(String(codeOf(one))));
   if (missing !== undefined)
     return fault("mcp_not_started", place, { what: "cannot be started", error: missing, retry: "never" });
   const code = codeOf(error);
   if (code === "REQUEST_TIMEOUT" && phase === "call")
     return fault("timeout", place, { what: "did not answer in time", error, retry: repeat(place) });
-  if (phase === "connect" || chain(error).some((one) => NEVER_SENT.has(String(codeOf(one)))))
+  if (phase === "connect" || errorChain(error).some((one) => NEVER_SENT.has(String(codeOf(one)))))
     return fault("mcp_unavailable", place, {
       what: "cannot be reached",
       error,
@@ -130,18 +131,8 @@ function said({ label, tail, redact }: FailurePlace, what: string, error: unknow
 const MESSAGE_BYTES = 2048;
 
 function reasonOf(error: unknown): string {
-  const words = chain(error).map((one) => (one instanceof Error ? one.message : String(one)));
+  const words = errorChain(error).map((one) => (one instanceof Error ? one.message : String(one)));
   return [...new Set(words)].join(": ");
-}
-
-/** The error and what caused it, at most five deep. */
-function chain(error: unknown): readonly unknown[] {
-  const found: unknown[] = [];
-  for (let one = error; one !== undefined && one !== null && found.length < 5; ) {
-    found.push(one);
-    one = one instanceof Error ? one.cause : undefined;
-  }
-  return found;
 }
 
 const codeOf = (error: unknown): unknown =>
@@ -151,7 +142,7 @@ const dataOf = (error: unknown): unknown =>
   error instanceof Error && "data" in error ? error.data : undefined;
 
 function statusOf(error: unknown): number | undefined {
-  const data = chain(error)
+  const data = errorChain(error)
     .map(dataOf)
     .find((one) => isObject(one) && typeof one["status"] === "number");
   return isObject(data) ? (data["status"] as number) : undefined;

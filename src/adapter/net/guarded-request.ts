@@ -5,8 +5,7 @@
 // 4. no proxy variable is heard, no connection is shared, and time and size are bounded.
 
 import { lookup } from "node:dns/promises";
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { must } from "../../base/assert.ts";
@@ -22,6 +21,7 @@ import {
   type Resolve,
   readTarget,
 } from "./net-rules.ts";
+import { nodeHttp, nodeHttps } from "./node-http.ts";
 
 const REDIRECTS_MAX = 5;
 
@@ -139,11 +139,12 @@ function send(
 ): Promise<IncomingMessage> {
   if (addresses.length === 0) return Promise.reject(new Error("the name has no address"));
   const secure = hop.url.protocol === "https:";
+  const http = secure ? nodeHttps() : nodeHttp();
   const host = hostOf(hop.url);
   const judged = new BlockList();
   for (const { address, family } of addresses) judged.addAddress(address, family === 6 ? "ipv6" : "ipv4");
   return new Promise((resolve, reject) => {
-    const request = (secure ? httpsRequest : httpRequest)(hop.url, {
+    const request = http.request(hop.url, {
       method: hop.method,
       headers: {
         host: hop.url.host,
@@ -154,7 +155,7 @@ function send(
       hostname: host,
       ...(isIP(host) === 0 && { servername: host }),
       // An agent of its own: the shared one may be told by the environment to use a proxy.
-      agent: secure ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false }),
+      agent: new http.Agent({ keepAlive: false }),
       lookup: answering(addresses),
       signal,
     });

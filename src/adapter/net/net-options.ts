@@ -1,11 +1,11 @@
 // Options of tools that ask over HTTP: which hosts, and which headers. The value of a header is written down,
 // or named as an environment variable by a key that ends in `_env`; only the latter is for secrets.
 
-import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Surroundings } from "../tool/bound-tool.ts";
 import type { OptionReader } from "../tool/option-reader.ts";
 import { ToolProblem } from "../tool/tool-problem.ts";
 import { type NetRules, readException, readHostPattern } from "./net-rules.ts";
+import { nodeHttp } from "./node-http.ts";
 import { isSecretHeader } from "./secret-header.ts";
 
 export function readNetRules(reader: OptionReader): NetRules {
@@ -73,8 +73,8 @@ function headerProblem(name: string, value: unknown): string | undefined {
   if (typeof value !== "string") return "has to be a text";
   if (RESERVED.has(name)) return "is set by packloop itself";
   try {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
+    nodeHttp().validateHeaderName(name);
+    nodeHttp().validateHeaderValue(name, value);
     return undefined;
   } catch (error) {
     // Both functions throw only for what cannot be a header.

@@ -8,6 +8,8 @@ export interface Script {
   /** By state, then by prompt. */
   readonly states: Readonly<Record<string, readonly Response[]>>;
   readonly prompts: Readonly<Record<string, readonly Response[]>>;
+  /** By step of a composition; looked at before the others. */
+  readonly steps: Readonly<Record<string, readonly Response[]>>;
   readonly tools: Readonly<Record<string, readonly ToolResponse[]>>;
   readonly events: Readonly<Record<string, readonly ScriptedEvent[]>>;
 }
@@ -16,6 +18,8 @@ export interface Response {
   /** Only for runs whose task holds this text; of agents, which are asked one thing each. */
   readonly when?: string;
   readonly text?: string;
+  /** In steps: the answer as JSON, for those with an `output_schema`. */
+  readonly json?: Json;
   readonly calls?: readonly { readonly tool: string; readonly args?: Json }[];
   readonly artifacts?: JsonObject;
   readonly event?: string;
@@ -48,10 +52,11 @@ export interface ScriptProblem {
   readonly message: string;
 }
 
-const SECTIONS = ["states", "prompts", "tools", "events"] as const;
+const SECTIONS = ["states", "prompts", "steps", "tools", "events"] as const;
 const KEYS: Readonly<Record<(typeof SECTIONS)[number], readonly string[]>> = {
   states: ["when", "text", "calls", "artifacts", "event", "context", "delay_ms", "fail", "usage"],
   prompts: ["when", "text", "calls", "artifacts", "event", "context", "delay_ms", "fail", "usage"],
+  steps: ["when", "text", "json", "calls", "artifacts", "delay_ms", "fail", "usage"],
   tools: ["ok", "error", "delay_ms", "fail"],
   events: ["event", "by", "context", "artifacts"],
 };
@@ -63,9 +68,9 @@ export function readScript(value: Json): {
 } {
   const problems: ScriptProblem[] = [];
   const say = (path: Path, message: string) => problems.push({ path, message });
-  const empty: Script = { states: {}, prompts: {}, tools: {}, events: {} };
+  const empty: Script = { states: {}, prompts: {}, steps: {}, tools: {}, events: {} };
   if (!isObject(value)) {
-    say([], "a script is a mapping with states, prompts, tools or events");
+    say([], "a script is a mapping with states, prompts, steps, tools or events");
     return { script: empty, problems };
   }
   unknownKeys(value, SECTIONS, [], say);

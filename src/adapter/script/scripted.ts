@@ -15,12 +15,13 @@ export function scriptedModel(script: Script, clock: Clock): ModelPort {
   return {
     async call(request, context) {
       context.trace?.note({ provider: "script", model: "script" });
-      const all = own(script.states, context.state) ?? own(script.prompts, context.prompt);
+      const { state, prompt, part } = context;
+      const inPart = part === undefined ? undefined : own(script.steps, part);
+      const all = inPart ?? own(script.states, state) ?? own(script.prompts, prompt);
       const list = all?.filter(({ when }) => when === undefined || taskOf(request).includes(when));
       if (list === undefined || list.length === 0) {
-        throw new Fault("script_missing", `the script has no answer for state \`${context.state}\``, {
-          retry: "never",
-        });
+        const place = part === undefined ? `state \`${state}\`` : `step \`${part}\` of state \`${state}\``;
+        throw new Fault("script_missing", `the script has no answer for ${place}`, { retry: "never" });
       }
       const response = entryFor(list, context);
       await clock.sleep(response.delay_ms ?? 0, context.signal);
@@ -119,7 +120,7 @@ export function replyOf(response: Response, step: number): ModelReply {
   }
   const { input_tokens, output_tokens, cost_usd } = response.usage ?? {};
   return {
-    text: response.text ?? "",
+    text: response.text ?? (response.json === undefined ? "" : JSON.stringify(response.json)),
     calls,
     usage: { inputTokens: input_tokens ?? 0, outputTokens: output_tokens ?? 0, costUsd: cost_usd ?? 0 },
   };

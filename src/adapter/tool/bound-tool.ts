@@ -13,6 +13,8 @@ export interface BoundTool {
   readonly safe: boolean;
   /** Its calls wait for a person (S31); decided by the configuration. */
   readonly gated?: boolean;
+  /** How what it does is put back, told to whoever decides about a call. */
+  readonly rollback?: string;
   /** What a model is told about a tool that the pack lists and does not define. */
   readonly definition?: { readonly description: string; readonly parameters: JsonObject };
   readonly call: (args: Json, context: CallContext) => Promise<ToolAnswer>;

@@ -5,41 +5,61 @@ import type { Input } from "../../core/input.ts";
 import { usageError } from "../exit.ts";
 import { type PutInFlags, putIn, withPutInFlags } from "../runs/put-in.ts";
 import { jsonOrText, keyValues } from "../runs/read-settings.ts";
+import { soleApproval } from "../runs/sole-approval.ts";
 
 const RUN = "run, or a unique prefix of it; @ is the last one";
+const APPROVAL = "the step that waits; may be left out when there is one";
 
 export function approveCommand(): Command {
   const command = new Command()
     .description("Approve a gated call: exactly the arguments that were shown are executed.")
     .argument("<run>", RUN)
-    .argument("<step>", "the step that waits", wholeNumber)
+    .argument("[step]", APPROVAL, wholeNumber)
     .option("--hash <sha256>", "what you read; refused when it changed meanwhile")
     .option("--edit <json>", "other arguments (@file): a new request, to be approved again")
+    .option("--reason <text>", "why; kept with the decision")
     .option("--by <name>", "who approves", "cli");
   return withPutInFlags(command)
     .addHelpText(
       "after",
-      "\nExamples:\n  packloop approve @ 7 --by alice\n  packloop approve r_01 7 --hash 9f86… --follow",
+      "\nExamples:\n  packloop approve @ --by alice\n  packloop approve r_01 7 --hash 9f86… --follow",
     )
-    .action(
-      async (run: string, step: number, flags: PutInFlags & { hash?: string; edit?: string; by: string }) => {
-        await putIn(run, flags, (at) => ({
-          type: "approve",
-          at,
-          step,
-          by: flags.by,
-          ...(flags.hash !== undefined && { sha256: flags.hash }),
-          ...(flags.edit !== undefined && { edit: jsonOrText(fileOrText(flags.edit)) }),
-        }));
-      },
-    );
+    .action(async (run: string, given: number | undefined, flags: ApproveFlags) => {
+      const { id, step, sha256 } = await approvalOf(run, given, flags.store);
+      const hash = flags.hash ?? sha256;
+      await putIn(id, flags, (at) => ({
+        type: "approve",
+        at,
+        step,
+        by: flags.by,
+        ...(hash !== undefined && { sha256: hash }),
+        ...(flags.edit !== undefined && { edit: jsonOrText(fileOrText(flags.edit)) }),
+        ...(flags.reason !== undefined && { comment: flags.reason }),
+      }));
+    });
+}
+
+/** Looked up once, also when the run is named by `@`: what is decided is what was found. */
+const approvalOf = async (run: string, step: number | undefined, store: string | undefined) =>
+  step === undefined ? await soleApproval(run, store) : { id: run, step, sha256: undefined };
+
+interface ApproveFlags extends PutInFlags {
+  readonly hash?: string;
+  readonly edit?: string;
+  readonly reason?: string;
+  readonly by: string;
+}
+
+interface RejectFlags extends PutInFlags {
+  readonly reason: string;
+  readonly by: string;
 }
 
 export function rejectCommand(): Command {
   const command = new Command()
     .description("Reject a gated call: the model gets your reason as its result.")
     .argument("<run>", RUN)
-    .argument("<step>", "the step that waits", wholeNumber)
+    .argument("[step]", APPROVAL, wholeNumber)
     .option("--reason <text>", "why", "")
     .option("--by <name>", "who rejects", "cli");
   return withPutInFlags(command)
@@ -47,8 +67,9 @@ export function rejectCommand(): Command {
       "after",
       "\nExamples:\n  packloop reject @ 7 --reason 'not during business hours'\n  packloop reject r_01 7 --by bob",
     )
-    .action(async (run: string, step: number, flags: PutInFlags & { reason: string; by: string }) => {
-      await putIn(run, flags, (at) => ({ type: "reject", at, step, by: flags.by, reason: flags.reason }));
+    .action(async (run: string, given: number | undefined, flags: RejectFlags) => {
+      const { id, step } = await approvalOf(run, given, flags.store);
+      await putIn(id, flags, (at) => ({ type: "reject", at, step, by: flags.by, reason: flags.reason }));
     });
 }
 

@@ -9,9 +9,9 @@ import { resolveVariables } from "../../core/variables.ts";
 import { type ForkRequest, planFork } from "../../engine/fork.ts";
 import type { Store } from "../../engine/ports.ts";
 import { newRunId } from "../../engine/run-id.ts";
-import { forkAnswer, forkView, type PlannedCall } from "../../host/fork-view.ts";
+import { type CalledTool, forkAnswer, forkView, type PlannedCall } from "../../host/fork-view.ts";
 import { noSettings, settingsIn } from "../../host/run-settings.ts";
-import { type LoadedRun, storedProgram } from "../../host/stored-runs.ts";
+import { type LoadedRun, runAt, storedProgram } from "../../host/stored-runs.ts";
 import { exits, usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
 import { note, write, writeText } from "../output.ts";
@@ -129,17 +129,31 @@ async function dryRun(given: string, flags: Flags): Promise<number> {
   const { request, origin } = await requestOf(store, given, flags);
   const plan = await planFork(store, request, Date.now());
   if (plan.kind === "refused") throw refusalError(plan.refusal);
-  const view = forkView(request.id, { run: origin.id, turn: origin.turn }, plan);
+  await using worlds = openWorlds({ store: flags.store });
+  const end = await runAt(store, origin.id, origin.record.turn);
+  const view = forkView(
+    request.id,
+    {
+      ...{ run: origin.id, turn: origin.turn },
+      calls: { cut: origin.run.callsByTool, end: end.callsByTool },
+      riskOf: (program, tool) => worlds.riskOf(request.setup, { program, tool }),
+    },
+    plan,
+  );
   const { from, calls, waiting_for: waiting } = view;
   if (flags.json === true) write(`${JSON.stringify(view, null, 2)}\n`);
   else {
     const lines = calls.map((call) => `  step ${call.step}: ${callText(call)}`);
     const head = `a fork of ${from.run}@${from.turn} goes on in ${plan.run.state ?? plan.run.prompt}`;
     const none = waiting.length > 0 ? "  no call; it waits" : "  no call";
-    write(`${[head, ...(lines.length === 0 ? [none] : lines)].join("\n")}\n`);
+    const later = view.origin_called.map(calledText);
+    write(`${[head, ...(lines.length === 0 ? [none] : lines), ...later].join("\n")}\n`);
   }
   return exits.ok;
 }
+
+const calledText = ({ tool, calls, risk }: CalledTool): string =>
+  `  later the origin called ${tool} ${calls === 1 ? "once" : `${calls} times`}${risk.idempotent ? "" : ", not idempotent"}`;
 
 const callText = ({ kind, tool, args, prompt }: PlannedCall): string =>
   kind === "model" ? `the model, with prompt ${prompt}` : `${kind} ${tool ?? ""} ${JSON.stringify(args)}`;

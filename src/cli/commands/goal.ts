@@ -5,6 +5,7 @@ import { emptyRun } from "../../core/run.ts";
 import type { StartRequest } from "../../engine/engine.ts";
 import { newRunId } from "../../engine/run-id.ts";
 import { goalPack } from "../../goal/goal-pack.ts";
+import { goalSetup } from "../../host/goal-claim.ts";
 import { openPack } from "../../pack/open-pack.ts";
 import { usageError } from "../exit.ts";
 import type { LoadedPack } from "../load-pack.ts";
@@ -91,7 +92,12 @@ async function pursue(goal: string, flags: Flags): Promise<number> {
     program,
     digest,
     source: text,
-    setup: { file: FILE, ...terms.setup, ...(script !== undefined && { script: script.value }) },
+    setup: {
+      file: FILE,
+      ...goalSetup(flags.maxSteps),
+      ...terms.setup,
+      ...(script !== undefined && { script: script.value }),
+    },
     input: { mode: "autonomous", variables: { goal }, input: goal, ...terms.input },
   };
   const started = await inCallersTrace(() => engine.start(request));

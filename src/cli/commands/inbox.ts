@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { type InboxItem, inboxOf } from "../../host/inbox.ts";
 import { write, writeText } from "../output.ts";
 import { noteDamaged } from "../runs/load-run.ts";
+import { openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { waitText } from "../runs/result-text.ts";
 
@@ -18,7 +19,8 @@ export function inboxCommand(): Command {
     )
     .action(async (flags: { store?: string; json?: true }) => {
       await using store = await openStore({ store: flags.store, readOnly: true });
-      const { items } = await inboxOf(store, noteDamaged, { limit: Number.MAX_SAFE_INTEGER });
+      await using worlds = openWorlds({ store: flags.store });
+      const { items } = await inboxOf(store, noteDamaged, { limit: Number.MAX_SAFE_INTEGER, worlds });
       if (flags.json === true) write(`${JSON.stringify(items, null, 2)}\n`);
       else writeText(items.length === 0 ? "nothing waits for a person\n" : items.map(itemText).join("\n"));
     });

@@ -3,9 +3,11 @@
 import { Command } from "commander";
 import { get, type Json, put } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
+import { compositionOf, type PartSpec } from "../../core/composition.ts";
 import { offeredTools, parametersFor } from "../../core/offered-tools.ts";
 import type { Program, PromptSpec } from "../../core/program.ts";
 import { type RenderedPrompt, renderPrompt, variablesFor } from "../../core/render.ts";
+import { withPreloaded } from "../../core/skills.ts";
 import { resolveVariables } from "../../core/variables.ts";
 import { type ExitError, usageError } from "../exit.ts";
 import { markedText, sourceTable } from "../format/render-text.ts";
@@ -83,13 +85,27 @@ function subjectOf(program: Program, state: string | undefined, prompt: string |
     if (prompt !== undefined) return { state: null, prompt };
     throw usageError(`give a state: ${listed(Object.keys(states))}`);
   }
+  const step = Object.hasOwn(states, state) ? undefined : stepNamed(program, state);
+  if (step !== undefined) return step;
   if (!Object.hasOwn(states, state)) throw unknown("state", state, Object.keys(states));
   const sent = prompt ?? states[state]?.promptTask ?? undefined;
   if (sent !== undefined) return { state, prompt: sent };
-  const composition = states[state]?.composition;
+  const asking = (compositionOf(program, state)?.parts ?? [])
+    .filter(asksModel)
+    .map(({ id }) => `${state}.${id}`);
   throw usageError(
-    `state \`${state}\` runs composition \`${composition}\`, not a prompt (choose one with --prompt)`,
+    `state \`${state}\` runs composition \`${states[state]?.composition}\`, not a prompt (choose a step: ${listed(asking)})`,
   );
+}
+
+const asksModel = ({ kind }: PartSpec): boolean => kind === "prompt" || kind === "agent";
+
+/** `STATE.STEP`: the prompt of a composition's step. */
+function stepNamed(program: Program, name: string): Subject | undefined {
+  const dot = name.lastIndexOf(".");
+  const state = name.slice(0, Math.max(0, dot));
+  const part = compositionOf(program, state)?.partById.get(name.slice(dot + 1));
+  return part?.kind === "prompt" || part?.kind === "agent" ? { state, prompt: part.prompt } : undefined;
 }
 
 function onlyPrompt({ prompts, agents }: Program): string {
@@ -137,13 +153,14 @@ function render(program: Program, subject: Subject, flags: Flags): Rendered {
   if (wrong.length > 0) throw usageError(problemList(wrong.map((problem) => problem.message)));
   const artifacts = artifactsOf(program, state, flags.artifact ?? []);
   const { model } = flags;
-  const result = renderPrompt(program, {
+  const rendered = renderPrompt(program, {
     prompt,
     variables: values,
     artifactOf: (name) => get(artifacts, name),
     workflowContext: flags.context ?? null,
     ...(model !== undefined && { model }),
   });
+  const result = withPreloaded(program, state ?? null, rendered);
   const spec = program.prompts[prompt] as PromptSpec;
   const variables: Record<string, Json> = {};
   for (const [name, { value }] of variablesFor(spec, values)) put(variables, name, value);

@@ -5,7 +5,7 @@ import type { RunSettings } from "../../host/run-settings.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { beginShow, type DriveFlags, drive, withDriveFlags } from "../runs/drive.ts";
 import { loadRun } from "../runs/load-run.ts";
-import { followOnServer } from "../runs/on-server.ts";
+import { followOnServer, sayOnServer } from "../runs/on-server.ts";
 import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript } from "../runs/read-settings.ts";
@@ -23,7 +23,7 @@ interface Flags extends DriveFlags, Pick<SettingFlags, "config" | "model"> {
 export function resumeCommand(): Command {
   const command = new Command()
     .description(
-      "Go on with a run after a crash, Ctrl-C or a wait. Nothing that was answered is asked again.",
+      "Go on with a run after a crash, Ctrl-C, a wait or a pause. Nothing that was answered is asked again.",
     )
     .argument("<run>", "run, or a unique prefix of it; @ is the last one")
     .option("--script <file>", "a script in place of the one the run remembers")
@@ -66,6 +66,7 @@ async function resume(given: string, flags: Flags): Promise<number> {
   if (before === undefined)
     throw new ExitError(`run \`${id}\` does not exist (see packloop ls)`, exits.notFound);
   await beginShow(engine, show, { id, before, title: `resuming ${id}` });
+  if (before.held !== undefined) await engine.submit(id, { type: "unpause", at: Date.now(), by: "cli" });
   await engine.resume(id);
   // Awaited here: the engine is closed when this function is left.
   return await drive(engine, id, { show, flags });
@@ -84,5 +85,7 @@ async function resumeOnServer(
     );
   await using store = await openStore({ store: flags.store, readOnly: true });
   const { id, run: before } = await loadRun(store, given);
+  if (before.held !== undefined)
+    await sayOnServer(server, id, { type: "unpause", at: Date.now(), by: "cli" });
   return await followOnServer(server, { store, id, before, show, title: `following ${id}` });
 }

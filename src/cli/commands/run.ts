@@ -3,7 +3,9 @@
 import { Command, InvalidArgumentError } from "commander";
 import { must } from "../../base/assert.ts";
 import type { Limits } from "../../core/facts.ts";
+import type { Program } from "../../core/program.ts";
 import { emptyRun } from "../../core/run.ts";
+import { packLimits } from "../../core/start.ts";
 import type { Engine, StartRequest } from "../../engine/engine.ts";
 import { newRunId } from "../../engine/run-id.ts";
 import { type ExitError, exits, usageError } from "../exit.ts";
@@ -17,6 +19,7 @@ import { openStore } from "../runs/open-store.ts";
 import { loadScript, startVariables } from "../runs/read-settings.ts";
 import { refusalError } from "../runs/refusal-error.ts";
 import { refuseEarly } from "../runs/refuse-early.ts";
+import { refuseEndless } from "../runs/refuse-endless.ts";
 import { runningServer, type ServerClient } from "../runs/server-client.ts";
 import { showOf } from "../runs/show.ts";
 import { startPlace } from "../runs/start-place.ts";
@@ -32,11 +35,13 @@ interface Flags extends DriveFlags, SettingFlags {
   readonly script?: string;
   readonly store?: string;
   readonly detach?: true;
+  readonly unattended?: true;
   readonly idempotencyKey?: string;
   readonly budgetVisits?: number;
   readonly budgetCalls?: number;
   readonly budgetSeconds?: number;
   readonly budgetModelCalls?: number;
+  readonly budgetTokens?: number;
   readonly budgetCost?: number;
 }
 
@@ -61,11 +66,13 @@ export function runCommand(): Command {
     .option("--replay <file>", "take the answers of models and tools from a cassette")
     .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
     .option("--detach", "start only; `packloop resume` drives it")
+    .option("--unattended", "refuse a pack of which some run may not end by itself")
     .option("--idempotency-key <key>", "the same key finds the same run and goes on with it")
     .option("--budget-visits <n>", "tighter max_total_visits", wholePositive)
     .option("--budget-calls <n>", "tighter max_tool_calls", wholePositive)
     .option("--budget-seconds <n>", "tighter max_wall_time_sec", positive)
     .option("--budget-model-calls <n>", "tighter max_model_calls", wholePositive)
+    .option("--budget-tokens <n>", "tighter max_input_tokens and max_output_tokens, each", wholePositive)
     .option("--budget-cost <usd>", "tighter max_cost_usd", positive)
     .option("--json", "one JSON object per turn, the summary last");
   return withDriveFlags(command)
@@ -93,15 +100,18 @@ async function run(path: string, flags: Flags): Promise<number> {
   const variables = startVariables(loaded.program, flags, place);
   if (flags.idempotencyKey === "")
     throw usageError("the idempotency key is empty (leave it out, or name one)");
-  refuseEarly(loaded, { mode: "autonomous", variables, limits: limitsOf(flags), place });
+  const limits = limitsOf(flags, loaded.program);
+  refuseEarly(loaded, { mode: "autonomous", variables, limits, place });
+  if (flags.unattended === true) refuseEndless(loaded.program, place, [limits, config.settings.budgets]);
   const server = await runningServer(flags.store);
   if (server !== undefined) {
+    if (loaded.program.skillFiles !== undefined) throw skillsStayHere(server.url);
     const { input = "", prompt, agent, idempotencyKey: key } = flags;
-    const terms = { variables, input, prompt, agent, key, limits: limitsOf(flags), script: script?.value };
+    const terms = { variables, input, prompt, agent, key, limits, script: script?.value };
     return runOnServer(server, flags, { pack: loaded.text, file: path, ...terms });
   }
   const worlds = openWorlds({ store: flags.store, script: script?.script });
-  const request = { program: loaded.program, config, script: script?.script, flags, limits: limitsOf(flags) };
+  const request = { program: loaded.program, config, script: script?.script, flags, limits };
   // Before there is a store: what cannot start leaves nothing. A run that is found by its key has its terms.
   const early = flags.idempotencyKey === undefined ? await startTerms(worlds, request) : undefined;
   await using telemetry = await openTelemetry(config.settings.telemetry);
@@ -168,6 +178,12 @@ async function runOnServer(server: ServerClient, flags: Flags, start: ServerStar
   return await followOnServer(server, { store, id, before: emptyRun, show: showOf(flags), title });
 }
 
+/** A server is given the text of a pack, and would run it without what lies beside it. */
+const skillsStayHere = (url: string): ExitError =>
+  usageError(
+    `the server at ${url} has the store and takes packs as text, without the skills in files beside them (write them in the pack, or stop the server)`,
+  );
+
 /** A run keeps the pack it was started with (S3), so the key of one cannot start another. */
 const otherPack = (run: string, key: string): ExitError =>
   usageError(
@@ -184,12 +200,17 @@ async function left(engine: Engine, id: string, json: boolean): Promise<number> 
   return exits.ok;
 }
 
-function limitsOf(flags: Flags): Partial<Limits> {
+function limitsOf(flags: Flags, program: Program): Partial<Limits> {
+  const { budgetTokens: tokens } = flags;
+  const ofPack = packLimits(program);
   return {
     ...(flags.budgetVisits !== undefined && { visits: flags.budgetVisits }),
     ...(flags.budgetCalls !== undefined && { toolCalls: flags.budgetCalls }),
     ...(flags.budgetSeconds !== undefined && { wallMs: flags.budgetSeconds * 1000 }),
     ...(flags.budgetModelCalls !== undefined && { modelCalls: flags.budgetModelCalls }),
+    // One figure for both kinds: where the pack allows less of one, that holds.
+    ...(tokens !== undefined && { inputTokens: Math.min(tokens, ofPack.inputTokens ?? tokens) }),
+    ...(tokens !== undefined && { outputTokens: Math.min(tokens, ofPack.outputTokens ?? tokens) }),
     ...(flags.budgetCost !== undefined && { costUsd: flags.budgetCost }),
   };
 }

@@ -5,26 +5,19 @@ import { isoTime } from "../../base/iso-time.ts";
 import type { Status } from "../../core/facts.ts";
 import { childrenOf, summaryOf } from "../../core/summary.ts";
 import { rowsWithChildren, type TraceRow, Tracer } from "../../core/trace.ts";
+import { type TraceFormat, traceText } from "../../core/trace-text.ts";
 import type { RunRecord } from "../../engine/ports.ts";
+import { systemClock } from "../../engine/system-clock.ts";
 import { runLine } from "../../host/run-line.ts";
 import { eachInTree, type TreeRecord } from "../../host/run-tree.ts";
+import { fitsWish, runWhere, STATUSES, whereFields } from "../../host/run-where.ts";
 import { turnsOf } from "../../host/stored-runs.ts";
-import { ExitError, exits } from "../exit.ts";
+import { ExitError, exits, usageError } from "../exit.ts";
 import { write, writeText } from "../output.ts";
 import { agentsOf } from "../runs/agents-of.ts";
 import { loadRun, noteDamaged } from "../runs/load-run.ts";
 import { openStore } from "../runs/open-store.ts";
 import { resultText } from "../runs/result-text.ts";
-import { traceCsv, traceMarkdown, traceTable } from "../runs/trace-table.ts";
-
-const STATUSES: readonly Status[] = [
-  "running",
-  "waiting",
-  "completed",
-  "budget_exhausted",
-  "failed",
-  "cancelled",
-];
 
 const STORE = "where runs are kept (./.packloop/runs.db)";
 
@@ -33,15 +26,18 @@ export function lsCommand(): Command {
     .description("List runs, newest first; the runs of agents stand under the run that called them.")
     .addOption(new Option("--status <status>", "only runs with this status").choices(STATUSES))
     .option("--pack <id>", "only runs of this pack")
+    .option("--where <expression>", "only runs that it holds for")
     .option("--limit <n>", "how many", atLeastOne, 50)
     .option("--store <path>", STORE)
     .option("--json", "print as JSON")
-    .addHelpText("after", "\nExamples:\n  packloop ls --status waiting\n  packloop ls --json")
-    .action(async (flags: { status?: Status; pack?: string; limit: number; store?: string; json?: true }) => {
+    .addHelpText("after", LS_HELP)
+    .action(async (flags: ListFlags) => {
+      const wanted = wantedBy(flags.where);
       await using store = await openStore({ store: flags.store, readOnly: true });
       const filter = {
         ...(flags.status !== undefined && { status: [flags.status] }),
         ...(flags.pack !== undefined && { packId: flags.pack }),
+        wanted,
       };
       const runs: TreeRecord[] = [];
       for await (const one of eachInTree(store, filter, noteDamaged)) {
@@ -58,6 +54,35 @@ export function lsCommand(): Command {
         );
       else writeText(runs.length === 0 ? "no runs\n" : listText(runs));
     });
+}
+
+interface ListFlags {
+  readonly status?: Status;
+  readonly pack?: string;
+  readonly where?: string;
+  readonly limit: number;
+  readonly store?: string;
+  readonly json?: true;
+}
+
+const LS_HELP = `
+An expression compares names (${[...whereFields.keys()].join(", ")}) with =, !=, >, >=, <, <=, ~ (contains)
+and !~, and puts comparisons together with and, or, not and brackets. Times are 2026-01-31 or
+2026-01-31T12:00:00Z; age and idle are 30s, 15m, 2h or 7d. Counts take in a run's agents.
+
+Examples:
+  packloop ls --status waiting
+  packloop ls --where 'visits>10 and status=budget_exhausted'
+  packloop ls --where 'cost>0.5 and age<7d' --json
+
+Exit codes: 0 listed, 2 bad input, 5 no store`;
+
+function wantedBy(expression: string | undefined): (record: RunRecord) => boolean {
+  if (expression === undefined) return () => true;
+  const where = runWhere(expression);
+  if (!where.ok) throw usageError(`--where: ${where.problem.message}`);
+  const wish = { where, now: systemClock().now() };
+  return (record) => fitsWish(record, wish);
 }
 
 export function showCommand(): Command {
@@ -78,7 +103,7 @@ export function showCommand(): Command {
 }
 
 interface TraceFlags {
-  readonly format: "table" | "md" | "csv" | "json" | "jsonl";
+  readonly format: TraceFormat;
   readonly at?: number;
   readonly columns?: string;
   readonly store?: string;
@@ -109,24 +134,10 @@ export function traceCommand(): Command {
       const rows = flags.at === undefined ? all : all.filter((row) => row.turn === flags.at);
       if (flags.at !== undefined && rows.length === 0)
         throw new ExitError(`turn ${flags.at} of \`${id}\` is no transition`, exits.notFound);
-      writeText(traceText(rows, flags));
+      const columns = flags.columns?.split(",").filter((name) => name !== "");
+      const format = flags.json === true ? "json" : flags.format;
+      writeText(traceText(rows, format, columns === undefined ? {} : { columns }));
     });
-}
-
-function traceText(rows: readonly TraceRow[], flags: TraceFlags): string {
-  const options = flags.columns === undefined ? {} : { columns: flags.columns.split(",") };
-  switch (flags.json === true ? "json" : flags.format) {
-    case "table":
-      return traceTable(rows, options);
-    case "md":
-      return traceMarkdown(rows, options);
-    case "csv":
-      return traceCsv(rows, options);
-    case "json":
-      return `${JSON.stringify(rows, null, 2)}\n`;
-    case "jsonl":
-      return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-  }
 }
 
 function listText(runs: readonly TreeRecord[]): string {
@@ -136,8 +147,8 @@ function listText(runs: readonly TreeRecord[]): string {
 }
 
 function recordText(record: RunRecord): string {
-  const { status, packId, packVersion, state, turn, updatedAt } = record;
-  return `${status.padEnd(16)} ${`${packId} ${packVersion}`.padEnd(28)} ${(state ?? "").padEnd(18)} turn ${String(turn).padEnd(6)} ${isoTime(updatedAt)}`;
+  const { status, held, packId, packVersion, state, turn, updatedAt } = record;
+  return `${(held ? `${status}, held` : status).padEnd(16)} ${`${packId} ${packVersion}`.padEnd(28)} ${(state ?? "").padEnd(18)} turn ${String(turn).padEnd(6)} ${isoTime(updatedAt)}`;
 }
 
 function wholeNumber(value: string): number {

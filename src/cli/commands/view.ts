@@ -42,7 +42,6 @@ async function view(given: string, flags: Flags): Promise<number> {
     show(server.url);
     return 0;
   }
-  note("no server has the store; this one serves it until Ctrl-C");
   const { store, config } = flags;
   return serve(
     [],
@@ -52,7 +51,10 @@ async function view(given: string, flags: Flags): Promise<number> {
       ...(store !== undefined && { store }),
       ...(config !== undefined && { config }),
     },
-    show,
+    (url) => {
+      note("no server has the store; this one serves it until Ctrl-C");
+      show(url);
+    },
   );
 }
 

@@ -1,8 +1,8 @@
 // One line for each finding, as compilers print them and editors jump by.
 
+import { visible } from "../../base/screen-text.ts";
 import type { Diagnostic } from "../../pack/diagnostic.ts";
 import type { Format } from "./check-report.ts";
-import { visible } from "./terminal-text.ts";
 
 export const concise: Format = (report) =>
   report.files.flatMap((file) => file.diagnostics.map(line)).join("");

@@ -2,10 +2,10 @@
 // they come after the rest of the whole report; the certificates follow, the summary is last.
 
 import { styleText } from "node:util";
+import { cellsOf, visible } from "../../base/screen-text.ts";
 import type { Diagnostic, Severity } from "../../pack/diagnostic.ts";
 import { boundText } from "./bound-text.ts";
 import type { CheckReport, FileReport, Format } from "./check-report.ts";
-import { cellsOf, visible } from "./terminal-text.ts";
 
 type Paint = (style: Style, text: string) => string;
 type Style = "red" | "yellow" | "cyan" | "blue" | "bold" | "dim" | "green";

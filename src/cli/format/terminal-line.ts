@@ -1,6 +1,6 @@
 // One line of a terminal made of pieces: made visible, cut to the width by screen cells, then coloured.
 
-import { cellsOf, visible } from "./terminal-text.ts";
+import { cells, clipped, visible } from "../../base/screen-text.ts";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -30,27 +30,4 @@ export function terminalLine(pieces: readonly Piece[], { width, color }: LineOpt
     if (part !== text) break;
   }
   return `${out.join("")}${isCut && width > 0 ? "…" : ""}`;
-}
-
-export const cells = (text: string): number => cellsOf([...text]);
-
-/** To at least so many cells. */
-export const padded = (text: string, width: number): string =>
-  text + " ".repeat(Math.max(0, width - cells(visible(text))));
-
-/** On one line, in at most so many cells. */
-export function shortened(text: string, width: number): string {
-  const line = visible(text.replaceAll(/\s+/g, " ").trim());
-  return cells(line) <= width ? line : `${clipped(line, width - 1).trimEnd()}…`;
-}
-
-function clipped(text: string, width: number): string {
-  let left = width;
-  let end = 0;
-  for (const point of text) {
-    left -= cellsOf([point]);
-    if (left < 0) break;
-    end += point.length;
-  }
-  return text.slice(0, end);
 }

@@ -1,8 +1,9 @@
 // Writes a template into a folder. Nothing that is there is touched unless it was said so; all names in the
 // way are told at once, before anything is written.
 
-import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../../engine/make-folder.ts";
 import { usageError } from "../exit.ts";
 import { reasonOf } from "../read-file.ts";
 import { makeRepository } from "./sample-repository.ts";
@@ -65,7 +66,7 @@ function entryAt(path: string) {
 }
 
 function writeFile(path: string, bytes: Buffer): void {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   // A link in the way is replaced, not written through.
   rmSync(path, { force: true });
   writeFileSync(path, bytes, { flag: "wx" });

@@ -2,6 +2,7 @@
 // of each budget is used. They compute nothing about the run beyond what it already says.
 
 import type { Json } from "../../base/json.ts";
+import { cells, padded, shortened } from "../../base/screen-text.ts";
 import type { Limits } from "../../core/facts.ts";
 import { flowOf } from "../../core/flow.ts";
 import type { Program } from "../../core/program.ts";
@@ -9,7 +10,7 @@ import { isPerformed, type Run } from "../../core/run.ts";
 import { usedOf } from "../../core/summary.ts";
 import { analyse } from "../../pack/flow/analysis.ts";
 import { boundOf } from "../../pack/flow/bound.ts";
-import { cells, type Piece, padded, shortened } from "../format/terminal-line.ts";
+import type { Piece } from "../format/terminal-line.ts";
 import { markOf, plural } from "./progress.ts";
 import type { Visit, VisitNews } from "./visit-log.ts";
 
@@ -105,17 +106,21 @@ function doing(run: Run, inside: VisitNow["inside"]): string {
   const wanted: string[] = [];
   for (const [step, open] of Object.entries(run.open)) {
     const { ask } = open;
-    if (ask.kind === "model") flying.push("model");
+    const part = "part" in ask && ask.part !== undefined ? `${ask.part}: ` : "";
+    if (ask.kind === "model") flying.push(`${part}model`);
     else if (ask.kind === "tool" || ask.kind === "agent") {
-      const tool = ask.kind === "agent" ? `${ask.tool}${inside(Number(step))}` : ask.tool;
+      const tool = `${part}${ask.tool}${ask.kind === "agent" ? inside(Number(step)) : ""}`;
       (isPerformed(open) ? flying : wanted).push(isPerformed(open) ? tool : `an answer of ${tool}`);
     } else if (ask.kind === "event") wanted.push(...ask.allow);
     else if (ask.kind === "approval") wanted.push(`approval of ${ask.tool}`);
     else if (ask.kind === "message") wanted.push("a message");
   }
-  if (flying.length > 0) return `round ${run.round} · ${flying.join(", ")}`;
+  if (flying.length > 0) return `${roundText(run)}${flying.join(", ")}`;
   return wanted.length > 0 ? `waits for ${wanted.join(", ")}` : `round ${run.round}`;
 }
+
+/** Rounds of a composition are those of its steps. */
+const roundText = ({ round, composing }: Run): string => (composing === undefined ? `round ${round} · ` : "");
 
 function placeOf({ state, number }: Visit, program: Program, columns: Columns): string {
   const limit = limitOf(program, state);

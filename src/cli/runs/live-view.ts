@@ -2,10 +2,11 @@
 // that are redrawn. What is appended stays, so scrolling back shows the way the run took. Nothing is drawn
 // but by `tick`, so whoever calls it decides how often the screen changes.
 
+import { cells } from "../../base/screen-text.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import type { Program } from "../../core/program.ts";
 import type { Run } from "../../core/run.ts";
-import { cells, type Piece, terminalLine } from "../format/terminal-line.ts";
+import { type Piece, terminalLine } from "../format/terminal-line.ts";
 import {
   type Columns,
   clockText,

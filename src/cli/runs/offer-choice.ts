@@ -2,12 +2,12 @@
 // input. Leaving it means that the run goes on waiting.
 
 import { createInterface, type Interface } from "node:readline";
+import { shortened } from "../../base/screen-text.ts";
 import type { Input } from "../../core/input.ts";
 import type { Program } from "../../core/program.ts";
 import { systemText } from "../../core/request.ts";
 import type { Run } from "../../core/run.ts";
 import type { Summary, WaitingFor } from "../../core/summary.ts";
-import { shortened } from "../format/terminal-line.ts";
 import { noteText } from "../output.ts";
 import { jsonOrText } from "./read-settings.ts";
 import { questionText } from "./result-text.ts";

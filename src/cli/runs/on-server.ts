@@ -21,7 +21,7 @@ import type { Show } from "./show.ts";
 import { visitSince } from "./visit-since.ts";
 
 /** One input as the request that carries it. */
-function sayOnServer(server: ServerClient, run: string, input: Input): Promise<Answered> {
+export function sayOnServer(server: ServerClient, run: string, input: Input): Promise<Answered> {
   const path = runPath(run);
   switch (input.type) {
     case "event": {
@@ -31,9 +31,12 @@ function sayOnServer(server: ServerClient, run: string, input: Input): Promise<A
     case "message":
       return server.post(`${path}/messages`, { text: input.text, by: input.by });
     case "approve": {
-      const { step, by, sha256, edit } = input;
+      const { step, by, sha256, edit, comment } = input;
       const decision = edit === undefined ? "approve" : "edit";
-      return server.post(`${path}/approvals/${step}`, sparse({ decision, by, sha256, value: edit }));
+      return server.post(
+        `${path}/approvals/${step}`,
+        sparse({ decision, by, sha256, value: edit, reason: comment }),
+      );
     }
     case "reject": {
       const { step, by, reason } = input;
@@ -49,6 +52,10 @@ function sayOnServer(server: ServerClient, run: string, input: Input): Promise<A
       return server.post(`${path}/answers/${input.step}`, { [input.type]: true, by: input.by });
     case "cancel":
       return server.post(`${path}/cancel`, { reason: input.reason, by: input.by });
+    case "pause":
+      return server.post(`${path}/pause`, sparse({ reason: input.reason, by: input.by }));
+    case "unpause":
+      return server.post(`${path}/unpause`, { by: input.by });
     default:
       throw usageError(`a server takes no ${input.type} from outside`);
   }
@@ -119,6 +126,7 @@ async function untilSettled(server: ServerClient, followed: Followed, signal: Ab
   const isSettled = async (run: Run): Promise<boolean> => {
     if (!run.started) return false;
     if (run.final !== null) return true;
+    if (run.held !== undefined) return true;
     // A script's people answer by themselves.
     return !isAtWork(run) && (await worlds.peopleOf(store, id, run)) === undefined;
   };

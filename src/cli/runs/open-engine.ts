@@ -10,7 +10,7 @@ import { type SlotLimits, Slots } from "../../engine/slots.ts";
 import { systemClock } from "../../engine/system-clock.ts";
 import type { RunSettings } from "../../host/run-settings.ts";
 import { RunWorlds } from "../../host/run-worlds.ts";
-import { note } from "../output.ts";
+import { note, outliveReader } from "../output.ts";
 import { localStorePath } from "./open-store.ts";
 import type { CommandTelemetry } from "./telemetry.ts";
 
@@ -51,6 +51,7 @@ export function openWorlds({ store, script, adjust }: OpenWorldsOptions): RunWor
 
 export function openEngine(options: OpenEngineOptions): Engine {
   const { store, worlds, people, idle, onTurn, onDelta, telemetry, takes, slots, onFailed } = options;
+  if (idle !== true) outliveReader();
   return new Engine({
     store,
     clock: systemClock(),

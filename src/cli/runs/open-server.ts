@@ -2,6 +2,8 @@
 // and a log.
 
 import { type DestinationStream, type Logger, pino } from "pino";
+import type { JsonObject } from "../../base/json.ts";
+import type { Program } from "../../core/program.ts";
 import type { Store } from "../../engine/ports.ts";
 import type { RunWorlds } from "../../host/run-worlds.ts";
 import { SideFile } from "../../server/side-file.ts";
@@ -14,7 +16,7 @@ export interface LoadedPack {
   readonly file: string;
   readonly digest: string;
   readonly text: string;
-  readonly program: { readonly id: string; readonly version: string };
+  readonly program: Program;
 }
 
 /** Before anything is opened: a pack with errors stops the server. */
@@ -27,18 +29,22 @@ export async function openBeside(
   at: number,
 ): Promise<{ readonly store: Store; readonly side: SideFile }> {
   const store = await openStore({ store: path, readOnly: false, create: true });
-  const beside = localStorePath(path);
-  makeFolders(beside);
-  const side = await sideFile(store, `${beside}-server`);
-  for (const { file, digest, text: source, program } of packs)
+  const side = await sideFile(store, localStorePath(path));
+  for (const { file, digest, text: source, program } of packs) {
     side.putPack({ digest, id: program.id, version: program.version, file, source, at });
+    // The text alone does not hold the schemas that lie beside it.
+    if (program.schemas !== undefined)
+      await store.putProgram(digest, program as unknown as JsonObject, source);
+  }
   return { store, side };
 }
 
 /** The store is let go of where the server cannot begin. */
-async function sideFile(store: Store, path: string): Promise<SideFile> {
+async function sideFile(store: Store, beside: string): Promise<SideFile> {
   try {
-    return new SideFile(path);
+    // Beside a database there may be nothing yet.
+    makeFolders(beside);
+    return new SideFile(`${beside}-server`);
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;

@@ -1,7 +1,7 @@
 // Progress where nobody watches a screen: plain lines, one per visit, written as the visit ends.
 
+import { visible } from "../../base/screen-text.ts";
 import type { Run } from "../../core/run.ts";
-import { visible } from "../format/terminal-text.ts";
 import type { VisitNews } from "./visit-log.ts";
 
 /** An agent's line begins with the way to its run. */

@@ -10,6 +10,8 @@ export function resultText(summary: Summary, agents: readonly AgentRun[] = []): 
     `${run} ${status}${reasonText(summary)}${status === "waiting" ? ` in ${state ?? "its prompt"}` : ""}`,
   ];
   if (summary.output !== null && summary.output.text !== "") out.push("", summary.output.text);
+  if (summary.composition !== undefined) out.push(...compositionText(summary.composition));
+  if (summary.held !== null) out.push(...heldText(run, summary.held));
   for (const wait of summary.waiting_for) out.push(...waitText(run, wait));
   if (reason?.message !== undefined) out.push(`  ${reason.message}`);
   if (agents.length > 0) out.push("", ...agents.flatMap(agentLines));
@@ -17,6 +19,22 @@ export function resultText(summary: Summary, agents: readonly AgentRun[] = []): 
   if (parent !== null)
     out.push(`  packloop show ${parent.run}      the run it works for, by step ${parent.step}`);
   return `${out.join("\n")}\n`;
+}
+
+const STEP_MARKS = { running: "…", done: "✓", failed: "✗", skipped: "–" } as const;
+
+function compositionText({ name, steps }: NonNullable<Summary["composition"]>): readonly string[] {
+  const shown = steps.map(({ id, status, attempts }) => {
+    return `${STEP_MARKS[status]} ${id}${attempts > 1 ? ` (attempt ${attempts})` : ""}`;
+  });
+  return ["", `  composition ${name}: ${shown.join("  ")}`];
+}
+
+function heldText(run: string, { by, reason }: NonNullable<Summary["held"]>): readonly string[] {
+  return [
+    `  held by ${by}${reason === undefined ? "" : `: ${reason}`}; nothing of it leaves`,
+    `  packloop unpause ${run}`,
+  ];
 }
 
 /** One line for each, and below those that wait what is to be done. */

@@ -5,69 +5,46 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import type { TurnRow } from "../../core/facts.ts";
 import type { RunRecord, Store } from "../../engine/ports.ts";
-import { turnsOf } from "../../host/stored-runs.ts";
-import { ExitError, exits, usageError } from "../exit.ts";
+import type { RunExport } from "../../host/exported-run.ts";
+import { type ExportOptions, runExport } from "../../host/run-export.ts";
+import { usageError } from "../exit.ts";
 import { packageFile } from "../package-version.ts";
 
 /** A larger page is slow to open everywhere. */
 const BYTES_MAX = 20_000_000;
 
-export interface PageOptions {
-  /** Takes secrets out. */
-  readonly clean: <T>(value: T) => T;
-  readonly at: string;
+export interface PageOptions extends ExportOptions {
   /** Where the built page is. */
   readonly folder?: string;
+  readonly bytesMax?: number;
 }
 
 export interface RunPage {
   readonly html: string;
-  /** Turns that something was taken out of. */
+  /** Runs and turns that something was taken out of. */
   readonly redacted: readonly string[];
 }
 
 export async function runPage(store: Store, record: RunRecord, options: PageOptions): Promise<RunPage> {
-  const { run, turn } = record;
-  const rows: TurnRow[] = [];
-  const digests = new Set<string>();
-  const redacted: string[] = [];
-  const hash = createHash("sha256");
-  for await (const row of turnsOf(store, run, { from: 1, to: turn })) {
-    hash.update(`${JSON.stringify(row)}\n`);
-    for (const fact of row.facts)
-      if (fact.type === "started" || fact.type === "forked") digests.add(fact.digest);
-    const facts = options.clean(row.facts);
-    if (JSON.stringify(facts) !== JSON.stringify(row.facts)) redacted.push(`turn ${row.turn}`);
-    rows.push({ ...row, facts });
-  }
-  const packs = await Promise.all([...digests].map((digest) => packOf(store, record, digest)));
-  const exported = {
-    run,
-    packs,
-    rows,
-    redacted,
-    exported_at: options.at,
-    journal_sha256: hash.digest("hex"),
-  };
-  const data = gzipSync(JSON.stringify(exported), { level: 9 }).toString("base64");
-  if (data.length > BYTES_MAX)
+  const { run } = record;
+  const exported = await runExport(store, record, options);
+  const text = JSON.stringify(exported);
+  const data = gzipSync(text, { level: 9 }).toString("base64");
+  const html = pageText({ run, data, sha256: sha256(text, "hex") }, builtPage(options.folder));
+  if (html.length > (options.bytesMax ?? BYTES_MAX))
     throw usageError(
-      `the page of \`${run}\` would have ${megabytes(data.length)} (export it without --html)`,
+      `the page of \`${run}\` would have ${megabytes(html.length)} (give --from and --to, or leave --html out)`,
     );
-  return { html: pageText(run, data, builtPage(options.folder)), redacted };
+  return { html, redacted: redactedIn(exported) };
 }
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1_000_000)} MB`;
 
-async function packOf(store: Store, { packId, packVersion }: RunRecord, digest: string) {
-  const stored = await store.program(digest);
-  if (stored === undefined)
-    throw new ExitError(`the program \`${digest}\` of the run is not in the store`, exits.notFound);
-  const { id = packId, version = packVersion } = stored.program as { id?: string; version?: string };
-  return { digest, id, version, program: stored.program, source: stored.source };
-}
+const redactedIn = ({ runs }: RunExport): readonly string[] =>
+  runs.flatMap(({ run, redacted }, index) =>
+    redacted.map(({ turn }) => (index === 0 ? `turn ${turn}` : `turn ${turn} of ${run}`)),
+  );
 
 interface BuiltPage {
   readonly script: string;
@@ -80,7 +57,14 @@ function builtPage(folder: string = fileURLToPath(packageFile("dist/web-export")
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
-function pageText(run: string, data: string, page: BuiltPage): string {
+interface Embedded {
+  readonly run: string;
+  readonly data: string;
+  /** Of what is squeezed in the data. */
+  readonly sha256: string;
+}
+
+function pageText({ run, data, sha256: hash }: Embedded, page: BuiltPage): string {
   // Neither may end its own element. In scripts and styles a backslash changes nothing there.
   const script = page.script.replaceAll(/<(?=\/script|!--)/gi, "\\x3c");
   const style = page.style.replaceAll(/<(?=\/style)/gi, "\\3c ");
@@ -107,7 +91,7 @@ function pageText(run: string, data: string, page: BuiltPage): string {
     "</head>",
     "<body>",
     '<div id="page"></div>',
-    `<script type="application/json" id="packloop-run" data-run="${escaped(run)}">${data}</script>`,
+    `<script type="application/json" id="packloop-run" data-run="${escaped(run)}" data-sha256="${hash}">${data}</script>`,
     `<script>${script}</script>`,
     "</body>",
     "</html>",
@@ -115,7 +99,10 @@ function pageText(run: string, data: string, page: BuiltPage): string {
   ].join("\n");
 }
 
-const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const sha256 = (text: string, form: "hex" | "base64"): string =>
+  createHash("sha256").update(text).digest(form);
+
+const hashOf = (text: string): string => `'sha256-${sha256(text, "base64")}'`;
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");

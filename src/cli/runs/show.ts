@@ -2,11 +2,11 @@
 // person watches.
 
 import { isoTime } from "../../base/iso-time.ts";
+import { visibleLines } from "../../base/screen-text.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import type { Run } from "../../core/run.ts";
 import type { Summary } from "../../core/summary.ts";
 import type { Delta } from "../../engine/ports.ts";
-import { visibleLines } from "../format/terminal-text.ts";
 import { type ColorChoice, note, noteRaw, useColor, write, writeText } from "../output.ts";
 import type { AgentRun } from "./agents-of.ts";
 import { LiveView, type RunAbout } from "./live-view.ts";

@@ -4,6 +4,7 @@
 import { deepEqual, get, isObject, type Json, type JsonObject } from "../../base/json.ts";
 import { checkTypeOf, judgesText } from "../../core/check-names.ts";
 import { judgeText, type Verdict } from "../../core/text-check.ts";
+import { COMPOSITION_JUDGES } from "./judge-composition.ts";
 import type { Observed, ObservedCall } from "./observed.ts";
 import type { Check } from "./pack-test.ts";
 
@@ -61,6 +62,7 @@ const JUDGES: Readonly<Record<string, Judge>> = {
       )
     );
   },
+  ...COMPOSITION_JUDGES,
   cost_budget: ({ run }, params) => withinCost(run.used, params),
   guardrail_triggered: guardTriggered,
 };
@@ -113,12 +115,16 @@ function judgeTexts(
   );
 }
 
-function actualFor({ calls, trace, run, guards }: Observed, type: string, span: Span): string {
+function actualFor({ calls, trace, run, guards, parts }: Observed, type: string, span: Span): string {
   if (type.startsWith("tool") || type === "no_tool_errors") {
     const names = callsIn({ calls }, type.endsWith("_session") ? WHOLE : span).map(({ tool, isError }) =>
       isError === true ? `${tool} (error)` : tool,
     );
     return names.length === 0 ? "no call" : names.join(", ");
+  }
+  if (type.startsWith("composition_")) {
+    const ended = parts.map(({ part, is }) => (is === "done" ? part : `${part} (${is})`));
+    return ended.length === 0 ? "no step ran" : ended.join(", ");
   }
   if (type === "cost_budget") {
     const { costUsd, inputTokens, outputTokens } = run.used;

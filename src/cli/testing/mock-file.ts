@@ -13,6 +13,8 @@ export interface MockScenario {
   readonly file: string;
   readonly name: string;
   readonly turns: ReadonlyMap<number, MockReply>;
+  /** By step of a composition; looked at first, and numbered by nobody. */
+  readonly steps: ReadonlyMap<string, MockReply>;
   /** Said where there is no entry: the scenario's own, or else the file's. */
   readonly fallback?: { readonly entry: string; readonly reply: MockReply };
 }
@@ -33,9 +35,12 @@ export interface TakenEntry {
   readonly entry: string | null;
 }
 
-export function mockModel({ file, name, turns, fallback }: MockScenario, taken: TakenEntry[]): ModelPort {
+export function mockModel(scenario: MockScenario, taken: TakenEntry[]): ModelPort {
+  const { file, name, turns, steps, fallback } = scenario;
   return {
-    async call(_request, { key, step, state }) {
+    async call(_request, { key, step, state, part }) {
+      const inStep = part === undefined ? undefined : steps.get(part);
+      if (inStep !== undefined) return replyOf(inStep, step);
       // A call that is tried again is the same call.
       const known = taken.find((one) => one.key === key)?.call;
       const call = known ?? taken.length + 1;
@@ -66,8 +71,7 @@ export function readMock(
   }
   const path = ["scenarios", name];
   const scenario = new OptionReader(own, path, reader.problems);
-  // Compositions are not run, and a run with one is refused when it starts.
-  scenario.any("steps");
+  const steps = readSteps(scenario, path);
   const turns = readTurns(scenario, path);
   const ownDefault = scenario.text("defaultResponse");
   const fileDefault = reader.text("defaultResponse");
@@ -77,7 +81,7 @@ export function readMock(
       ? fileDefault && { entry: "defaultResponse", reply: plain(fileDefault) }
       : { entry: `scenarios.${name}.defaultResponse`, reply: plain(ownDefault) };
   return {
-    scenario: { file, name, turns, ...(fallback && { fallback }) },
+    scenario: { file, name, turns, steps, ...(fallback && { fallback }) },
     problems: reader.problems,
   };
 }
@@ -102,6 +106,17 @@ function readTurns(scenario: OptionReader, path: Path): ReadonlyMap<number, Mock
     else scenario.problems.push({ path: at, message: "a turn is a text or a mapping" });
   }
   return turns;
+}
+
+function readSteps(scenario: OptionReader, path: Path): ReadonlyMap<string, MockReply> {
+  const steps = new Map<string, MockReply>();
+  for (const [key, entry] of Object.entries(scenario.object("steps") ?? {})) {
+    const at = [...path, "steps", key];
+    if (typeof entry === "string") steps.set(key, plain(entry));
+    else if (isObject(entry)) steps.set(key, readTurn(new OptionReader(entry, at, scenario.problems), at));
+    else scenario.problems.push({ path: at, message: "a step is a text or a mapping" });
+  }
+  return steps;
 }
 
 const SOUNDS = ["audio_file", "audio_sample_rate", "audio_mime_type"];

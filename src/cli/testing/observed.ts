@@ -2,7 +2,7 @@
 // was said, which validators fired.
 
 import type { Json } from "../../base/json.ts";
-import type { Ask, ModelReply, Noted, Outcome, TurnRow } from "../../core/facts.ts";
+import type { Ask, ModelReply, Noted, Outcome, PartNoted, TurnRow } from "../../core/facts.ts";
 import type { Program } from "../../core/program.ts";
 import type { Run } from "../../core/run.ts";
 import { type TraceRow, traceOf } from "../../core/trace.ts";
@@ -15,6 +15,16 @@ export interface Observed {
   readonly calls: readonly ObservedCall[];
   readonly texts: readonly ObservedText[];
   readonly guards: readonly ObservedGuard[];
+  readonly parts: readonly ObservedPart[];
+  /** What compositions came to, in order. */
+  readonly composed: readonly Json[];
+}
+
+/** How a step of a composition ended. */
+export interface ObservedPart {
+  readonly part: string;
+  readonly is: "done" | "failed" | "skipped";
+  readonly output: Json;
 }
 
 export interface ObservedCall {
@@ -42,8 +52,8 @@ export interface ObservedGuard {
 export function observe(program: Program, run: Run, rows: readonly TurnRow[]): Observed {
   const reader = new JournalReader();
   for (const row of rows) reader.take(row);
-  const { calls, texts, guards } = reader;
-  return { program, run, trace: [...traceOf(rows)], calls, texts, guards };
+  const { calls, texts, guards, parts, composed } = reader;
+  return { program, run, trace: [...traceOf(rows)], calls, texts, guards, parts, composed };
 }
 
 type OpenCall = { -readonly [K in keyof ObservedCall]: ObservedCall[K] };
@@ -52,6 +62,11 @@ class JournalReader {
   readonly calls: OpenCall[] = [];
   readonly texts: ObservedText[] = [];
   readonly guards: ObservedGuard[] = [];
+  readonly parts: ObservedPart[] = [];
+  readonly composed: Json[] = [];
+  /** What each part was last told: the text of its model, or the value of its tool. */
+  readonly #saidIn = new Map<string, Json>();
+  readonly #prompts = new Set<string>();
   /** By the model's name for the call; a name used again means the later one. */
   readonly #callsById = new Map<string, OpenCall>();
   readonly #asks = new Map<number, Ask>();
@@ -60,10 +75,12 @@ class JournalReader {
   take({ turn, facts }: TurnRow): void {
     for (const fact of facts) {
       if (fact.type === "entered") this.#state = fact.state;
-      else if (fact.type === "asked") this.#asks.set(fact.step, fact.ask);
+      else if (fact.type === "asked") this.#asked(fact.step, fact.ask, turn);
       else if (fact.type === "noted") this.#noted(fact, turn);
       else if (fact.type === "answered") {
         const ask = this.#asks.get(fact.step);
+        if (ask !== undefined && "part" in ask && fact.outcome.ok)
+          this.#heard(ask.part, ask, fact.outcome.value);
         if (ask?.kind === "model" && fact.outcome.ok)
           this.#said(fact.outcome.value as unknown as ModelReply, turn);
         else if (ask?.kind === "tool" || ask?.kind === "agent") this.#came(ask.call, fact.outcome);
@@ -71,6 +88,16 @@ class JournalReader {
         else if (ask?.kind === "approval" && !fact.outcome.ok) this.#came(ask.call, fact.outcome);
       }
     }
+  }
+
+  /** A step of a composition calls its tool without a model having said so. */
+  #asked(step: number, ask: Ask, turn: number): void {
+    this.#asks.set(step, ask);
+    if (ask.kind !== "tool" && ask.kind !== "agent" && ask.kind !== "approval") return;
+    if (ask.part === undefined || this.#callsById.has(ask.call)) return;
+    const call: OpenCall = { tool: ask.tool, args: ask.args, turn, isError: undefined };
+    this.calls.push(call);
+    this.#callsById.set(ask.call, call);
   }
 
   #said({ text, calls }: ModelReply, turn: number): void {
@@ -89,7 +116,25 @@ class JournalReader {
     if (!outcome.ok) call.error = outcome.message;
   }
 
+  /** A step that asks a model is about its text, one that calls a tool about the result. */
+  #heard(part: string | undefined, ask: Ask, value: Json): void {
+    if (part === undefined) return;
+    if (ask.kind === "model") this.#saidIn.set(part, (value as unknown as ModelReply).text);
+    else if (!this.#prompts.has(part)) this.#saidIn.set(part, value);
+  }
+
+  #part(fact: PartNoted): void {
+    const { part, is } = fact;
+    if (is === "begun" && fact.prompt !== undefined) this.#prompts.add(part);
+    if (is === "begun") return;
+    const output = is === "done" ? (fact.output ?? this.#saidIn.get(part) ?? null) : null;
+    this.parts.push({ part, is, output });
+  }
+
   #noted(fact: Noted, turn: number): void {
+    if (fact.what === "part") this.#part(fact);
+    if (fact.what === "composed") this.composed.push(fact.output);
+    if (fact.what === "guarded" && fact.part !== undefined) this.#saidIn.set(fact.part, fact.text);
     if (fact.what === "result") {
       const { call, error, result } = fact;
       const message = typeof result === "string" ? result : JSON.stringify(result);

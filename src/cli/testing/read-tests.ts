@@ -23,7 +23,7 @@ export interface ReadTestsOptions {
 }
 
 const TIMEOUT_MS = 60_000;
-const noScript: Script = { states: {}, prompts: {}, tools: {}, events: {} };
+const noScript: Script = { states: {}, prompts: {}, steps: {}, tools: {}, events: {} };
 
 export function readTests(
   files: readonly string[],

@@ -5,6 +5,7 @@ import { openPack } from "../../pack/open-pack.ts";
 import { ExitError } from "../exit.ts";
 import type { LoadedPack } from "../load-pack.ts";
 import { readPackText } from "../read-file.ts";
+import { schemaBeside } from "../schema-beside.ts";
 import type { Difference } from "./difference.ts";
 import type { Mistakes } from "./document.ts";
 import { judge, judgeChecks } from "./judge.ts";
@@ -27,7 +28,7 @@ function openOne(path: string, mistakes: Mistakes, from: string): LoadedPack | u
   try {
     const read = readPackText(path);
     if (!read.ok) mistakes.add(`${path}: ${read.finding.message}`);
-    const opened = read.ok ? openPack(read.text, { file: path }) : undefined;
+    const opened = read.ok ? openPack(read.text, { file: path, schemaFile: schemaBeside(path) }) : undefined;
     if (opened?.ok === true) return { program: opened.program, digest: opened.digest, text: read.text };
     for (const { severity, file, line, column, code, message } of opened?.diagnostics ?? [])
       if (severity === "error") mistakes.add(`${file}:${line}:${column}: ${code}: ${message}`);

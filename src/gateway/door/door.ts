@@ -119,7 +119,7 @@ export class Door {
     if (pipeline === undefined) throw new DoorError("unknown-pipeline", `there is no pipeline \`${name}\``);
     const trigger = await this.#trigger(c);
     if (!pipeline.isSynchronous || c.req.query("async") === "true")
-      return this.#accepted(c, this.#start(pipeline, trigger));
+      return await this.#accepted(c, this.#start(pipeline, trigger));
     const { syncMax } = this.#options.setup.config.api;
     if (this.#waiting >= syncMax)
       throw new DoorError("too-many-waiting", `${syncMax} callers wait already (add ?async=true)`);
@@ -150,8 +150,9 @@ export class Door {
     over.addEventListener("abort", () => settled.resolve(false), { once: true });
     look();
     try {
-      if (!(await settled.promise))
-        return c.json({ job_id: id, status: "queued", timeout_exceeded: true }, 202);
+      const isOver = await settled.promise;
+      await file.durable();
+      if (!isOver) return c.json({ job_id: id, status: "queued", timeout_exceeded: true }, 202);
       return c.json(treeReport(file, jobTree(file, id), pipeline));
     } finally {
       forget();
@@ -166,7 +167,10 @@ export class Door {
       throw new DoorError("unknown-plugin", `there is no plugin \`${plugin}\`, or it is not enabled`);
     if (known === undefined)
       throw new DoorError("unknown-command", `plugin \`${plugin}\` has no command \`${command}\``);
-    return this.#accepted(c, triggerCommand({ plugin, command }, await this.#trigger(c), this.#terms()));
+    return await this.#accepted(
+      c,
+      triggerCommand({ plugin, command }, await this.#trigger(c), this.#terms()),
+    );
   }
 
   async #trigger(c: Context): Promise<Trigger> {
@@ -175,8 +179,10 @@ export class Door {
     return trigger;
   }
 
-  #accepted(c: Context, { id, isDuplicate }: Enqueued): Response {
-    const status = jobById(this.#options.file, id)?.status ?? "queued";
+  async #accepted(c: Context, { id, isDuplicate }: Enqueued): Promise<Response> {
+    const { file } = this.#options;
+    const status = jobById(file, id)?.status ?? "queued";
+    await file.durable();
     return c.json({ job_id: id, status }, isDuplicate ? 200 : 202);
   }
 
@@ -185,16 +191,20 @@ export class Door {
     return { file, catalog, now: clock.now(), dedupeTtlMs: setup.config.service.dedupeTtlMs };
   }
 
-  #job(c: Context, id: string): Response {
+  async #job(c: Context, id: string): Promise<Response> {
     this.#admit(c, needs.jobs);
-    const job = jobById(this.#options.file, id);
+    const { file } = this.#options;
+    const job = jobById(file, id);
+    await file.durable();
     if (job === undefined) throw new DoorError("unknown-job", `there is no job \`${id}\``);
     return c.json(jobRecord(job));
   }
 
-  #tree(c: Context, id: string): Response {
+  async #tree(c: Context, id: string): Promise<Response> {
     this.#admit(c, needs.jobs);
-    const tree = jobTree(this.#options.file, id);
+    const { file } = this.#options;
+    const tree = jobTree(file, id);
+    await file.durable();
     if (tree.length === 0) throw new DoorError("unknown-job", `there is no job \`${id}\``);
     return c.json({ job_id: id, tree: tree.map(jobRecord) });
   }

@@ -39,6 +39,8 @@ export function noticeStream(
           signal.removeEventListener("abort", wake);
           news = signal.aborted ? [] : noticesAfter(file, seen);
         }
+        // A follower acts on what it hears, so it hears nothing that the loss of power could undo.
+        if (news.length > 0) await file.durable();
         if (signal.aborted) {
           leave();
           return controller.close();

@@ -162,7 +162,10 @@ export interface Spawned {
   readonly at: number;
 }
 
-/** Recorded before the process is told anything, so that a later gateway can end what this one started. */
+/**
+ * Recorded before the process is told anything, so that a later gateway can end what this one started.
+ * Whoever waits until it is durable also has the claim, which is before it in the log, on the disk.
+ */
 export function recordSpawn(file: QueueFile, job: Job, { pid, pidStarted, deadlineAt, at }: Spawned): void {
   file.transaction(
     () => {
@@ -173,7 +176,7 @@ export function recordSpawn(file: QueueFile, job: Job, { pid, pidStarted, deadli
       const { id, plugin, command } = job;
       notice(file, at, "plugin.spawned", { job_id: id, plugin, command, pid });
     },
-    { durable: false },
+    { durable: true },
   );
 }
 

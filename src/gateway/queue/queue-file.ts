@@ -1,10 +1,12 @@
 // The database of a gateway: jobs, contexts, plugin state, what happened. One process writes; the lock is a
 // transaction on an empty database beside it, which the operating system ends with the process.
 
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { makeFolder } from "../../engine/make-folder.ts";
 import { Fault } from "../../engine/ports.ts";
+import { DiskSync } from "./disk-sync.ts";
 
 const VERSION = 1;
 
@@ -54,15 +56,18 @@ export class QueueFile implements Disposable {
   readonly #lock: DatabaseSync | undefined;
   readonly #statements = new Map<string, StatementSync>();
   readonly #listeners = new Set<() => void>();
+  /** Absent where there is no log: then every commit waits for the disk by itself. */
+  readonly #sync: DiskSync | undefined;
 
   constructor({ path, newId, readOnly = false }: QueueFileOptions) {
     this.newId = newId;
     if (readOnly && !existsSync(path))
       throw new Fault("store-empty", `there is no gateway state at \`${path}\``, { retry: "never" });
-    if (!readOnly) mkdirSync(dirname(path), { recursive: true });
+    if (!readOnly) makeHome(path);
     this.#lock = readOnly ? undefined : lock(`${path}.lock`);
     try {
       this.#db = opened(path, readOnly);
+      this.#sync = hasLog(this.#db) ? new DiskSync(path) : undefined;
     } catch (error) {
       this.#lock?.close();
       throw error;
@@ -91,11 +96,10 @@ export class QueueFile implements Disposable {
   }
 
   /**
-   * All or nothing. What is not durable is lost with the machine's power, never with the process: right for
-   * what would only be done again.
+   * All or nothing, and never lost with the process. With the machine's power it may be, until it is durable:
+   * what must not be done or said before waits for that.
    */
   transaction<T>(act: () => T, { durable }: { durable: boolean }): T {
-    this.#db.exec(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
     this.#db.exec("BEGIN IMMEDIATE");
     let made: T;
     try {
@@ -105,8 +109,14 @@ export class QueueFile implements Disposable {
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
       throw error;
     }
+    if (durable) this.#sync?.want();
     for (const listener of [...this.#listeners]) listener();
     return made;
+  }
+
+  /** Resolves when everything that was committed as durable is on the disk. */
+  async durable(): Promise<void> {
+    await this.#sync?.through();
   }
 
   /** Called after every transaction; the result ends it. */
@@ -116,9 +126,24 @@ export class QueueFile implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#sync?.[Symbol.dispose]();
     if (this.#db.isOpen) this.#db.close();
     if (this.#lock?.isOpen === true) this.#lock.close();
   }
+}
+
+function makeHome(path: string): void {
+  try {
+    makeFolder(dirname(path));
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+function unusable(path: string, error: unknown): Fault {
+  const why = error instanceof Error ? error.message : String(error);
+  const message = `the gateway's state \`${path}\` cannot be used: ${why}`;
+  return new Fault("gateway-state", message, { retry: "never", cause: error });
 }
 
 function opened(path: string, readOnly: boolean): DatabaseSync {
@@ -130,15 +155,18 @@ function opened(path: string, readOnly: boolean): DatabaseSync {
     if (readOnly && version === 0) throw new Error("it is not the state of a gateway");
     if (readOnly) return db;
     db.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 1000;");
+    db.exec(hasLog(db) ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
     if (version === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
     return db;
   } catch (error) {
     db?.close();
-    const why = error instanceof Error ? error.message : String(error);
-    const message = `the gateway's state \`${path}\` cannot be used: ${why}`;
-    throw new Fault("gateway-state", message, { retry: "never", cause: error });
+    throw unusable(path, error);
   }
 }
+
+/** Not every file system can have one. */
+const hasLog = (db: DatabaseSync): boolean =>
+  db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal";
 
 /** A process that was killed a moment ago may still be letting go. */
 const LOCK_WAIT_MS = 250;

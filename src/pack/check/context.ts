@@ -5,7 +5,7 @@ import { type Flow, flowOf, NONE } from "../../core/flow.ts";
 import type { Program } from "../../core/program.ts";
 import { type Analysis, analyse } from "../flow/analysis.ts";
 import { type Bound, boundOf, promptBound } from "../flow/bound.ts";
-import { linkPack } from "../link.ts";
+import { linkPack, type SchemaFile, type SkillFolder } from "../link.ts";
 import { entryAt, type Node, nodeAt } from "../read/tree.ts";
 import type { PackFile } from "../shape/generated/pack-file.ts";
 import { templateUses } from "../template-uses.ts";
@@ -19,11 +19,13 @@ interface ContextInput {
   readonly config: CheckConfig;
   readonly strict: boolean;
   readonly limit: number | undefined;
+  readonly schemaFile: SchemaFile | undefined;
+  readonly skillFolder: SkillFolder | undefined;
 }
 
 export function checkContext(input: ContextInput): CheckContext {
   const { pack, broken, root } = input;
-  const program = linkPack(pack);
+  const program = linkPack(pack, input.schemaFile, input.skillFolder);
   const damagedStates = statesIn(broken);
   const flow = withDamage(flowOf(program), damagedStates);
   const analyses = entryPoints(program, flow).map((start) => analyse(flow, start, input.limit));

@@ -187,3 +187,17 @@ test("comments and quoting beside an edit keep their bytes", () => {
   expect(applyEdits(text, removeAt(root, text, ["b"]))).toBe("# top\na: 'x' # first\nc: z\n");
   expect(deepEqual(toJson(root), { a: "x", b: "y", c: "z" })).toBe(true);
 });
+
+test("a list item that is a mapping goes with its dash and all of its lines", () => {
+  const text =
+    "vars:\n  - name: a # kept\n    type: string\n  - name: b\n    type: string\n  - name: c\nend: x\n";
+  const root = parse(text, "p.yaml");
+  const without = (index: number): string => applyEdits(text, removeAt(root, text, ["vars", index]));
+  expect(without(1)).toBe("vars:\n  - name: a # kept\n    type: string\n  - name: c\nend: x\n");
+  expect(without(2)).toBe(text.replace("  - name: c\n", ""));
+});
+
+test("a list item below its dash is left alone: the dash would stay behind", () => {
+  const text = "vars:\n  -\n    name: a\n  - name: b\n";
+  expect(removeAt(parse(text, "p.yaml"), text, ["vars", 0])).toEqual([]);
+});

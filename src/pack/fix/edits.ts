@@ -49,7 +49,7 @@ export function removeAt(root: Node, text: string, path: Path): readonly Edit[] 
   const span = spans[index];
   if (span === undefined) return [];
   if (parent.flow) return [removeFlowItem(text, spans, index)];
-  return spans.length === 1 ? [] : removeBlockLines(text, span);
+  return spans.length === 1 ? [] : removeBlockLines(text, span, parent.kind);
 }
 
 /** Adds `key: value` to a map; `value` is written as JSON, which both syntaxes read. */
@@ -105,14 +105,13 @@ function removeFlowItem(text: string, spans: readonly Span[], index: number): Ed
 }
 
 /**
- * Whole lines, so that no empty line stays behind. The first entry of a map behind a dash shares its line:
- * none.
+ * Whole lines, so that no empty line stays behind. A list item goes with its dash; the first entry of a map
+ * behind a dash shares its line: none.
  */
-function removeBlockLines(text: string, span: Span): readonly Edit[] {
+function removeBlockLines(text: string, span: Span, parent: "map" | "list"): readonly Edit[] {
   const start = lineStart(text, span.start);
   const before = text.slice(start, span.start);
-  const isListItem = /^\s*-\s+$/.test(before) && !/^[^\n]*:(\s|$)/.test(text.slice(span.start, span.end));
-  if (before.trim() !== "" && !isListItem) return [];
+  if (parent === "map" ? before.trim() !== "" : !/^\s*-\s+$/.test(before)) return [];
   return [{ start, end: nextLineStart(text, span.end), text: "" }];
 }
 

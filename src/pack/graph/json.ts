@@ -18,6 +18,7 @@ export function toGraphJson(graph: GraphModel): string {
         external: node.external,
         hybrid: node.hybrid,
         composition: node.composition,
+        ...(node.steps !== undefined && { steps: node.steps }),
         guarded: node.guarded,
         max_visits: node.maxVisits,
         on_max_visits: node.onMaxVisits,

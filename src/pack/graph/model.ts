@@ -1,6 +1,7 @@
 // A pack as a picture sees it: boxes, arrows and where runs begin. Every format draws this and nothing else,
 // so all of them tell the same story.
 
+import { compositionOf } from "../../core/composition.ts";
 import type { Program, StateSpec, WorkflowSpec } from "../../core/program.ts";
 
 export interface GraphModel {
@@ -26,6 +27,8 @@ export interface GraphNode {
   readonly hybrid: boolean;
   /** The composition that is the state's work. */
   readonly composition: string | null;
+  /** Ids of its steps, those inside parallel steps included; absent where nothing is composed. */
+  readonly steps?: readonly string[];
   readonly guarded: boolean;
   readonly maxVisits: number | null;
   readonly onMaxVisits: string | null;
@@ -46,12 +49,13 @@ export function graphOf(program: Program): GraphModel {
   const head = { id, name, version };
   return workflow === null
     ? { ...head, kind: "prompts", ...promptGraph(program) }
-    : { ...head, kind: "workflow", ...stateGraph(workflow, agentsByState(program)) };
+    : { ...head, kind: "workflow", ...stateGraph(program, workflow) };
 }
 
 type Drawn = Pick<GraphModel, "nodes" | "edges">;
 
-function stateGraph(workflow: WorkflowSpec, agents: ReadonlyMap<string, readonly string[]>): Drawn {
+function stateGraph(program: Program, workflow: WorkflowSpec): Drawn {
+  const agents = agentsByState(program);
   const states = Object.entries(workflow.states);
   const indexByName = new Map(states.map(([name], index) => [name, index]));
   const nodes = states.map(([name, state]): GraphNode => {
@@ -64,6 +68,7 @@ function stateGraph(workflow: WorkflowSpec, agents: ReadonlyMap<string, readonly
       external: state.orchestration === "external",
       hybrid: state.orchestration === "hybrid",
       composition: state.composition,
+      ...stepsOf(program, name),
       guarded: state.maxVisits !== null,
       maxVisits: state.maxVisits,
       onMaxVisits: state.onMaxVisits,
@@ -108,6 +113,11 @@ function agentsByState({ agents }: Program): ReadonlyMap<string, readonly string
     else names.push(name);
   }
   return byState;
+}
+
+function stepsOf(program: Program, state: string): Pick<GraphNode, "steps"> {
+  const composition = compositionOf(program, state);
+  return composition === undefined ? {} : { steps: composition.parts.map(({ id }) => id) };
 }
 
 function promptGraph({ prompts, agents }: Program): Drawn {

@@ -13,6 +13,9 @@ export function captionOf(node: GraphNode): string {
   return facts.join(" · ");
 }
 
+const stepsText = ({ steps = [] }: GraphNode): string =>
+  steps.length === 0 ? "" : ` (${steps.map(oneLine).join(", ")})`;
+
 /** The guard in two words; empty for a state without one. */
 export const limitOf = ({ maxVisits }: GraphNode): string => (maxVisits === null ? "" : `max ${maxVisits}`);
 
@@ -30,7 +33,8 @@ export function sentenceOf(node: GraphNode): string {
   if (node.terminal) parts.push("end");
   if (node.external) parts.push("waits for an outside event");
   if (node.hybrid) parts.push("moved by the model or from outside");
-  if (node.composition !== null) parts.push(`runs composition ${oneLine(node.composition)}`);
+  if (node.composition !== null)
+    parts.push(`runs composition ${oneLine(node.composition)}${stepsText(node)}`);
   else if (node.prompt !== null) parts.push(`prompt ${oneLine(node.prompt)}`);
   if (node.maxVisits !== null) {
     const then = node.onMaxVisits === null ? "the run ends" : oneLine(node.onMaxVisits);

@@ -49,6 +49,7 @@ export class A2aService implements AsyncDisposable {
   /** From here on clients are told. */
   begin(): this {
     this.#push.start();
+    this.#index.begin();
     return this;
   }
 
@@ -58,6 +59,7 @@ export class A2aService implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#index.close();
     await this.#push[Symbol.asyncDispose]();
   }
 

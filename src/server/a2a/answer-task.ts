@@ -39,7 +39,7 @@ export async function answerTask(parts: ServerParts, answer: TaskAnswer): Promis
   const { questions } = await statusView(parts, seen, placeOf(record));
   if (questions.length === 0)
     throw new UnsupportedOperationError(
-      `the task \`${record.run}\` is ${statusOf(run) === "running" ? "working" : "waiting for a tool"} and takes no message now`,
+      `the task \`${record.run}\` is ${whatItDoes(run)} and takes no message now`,
     );
   const terms = { by: speaker(principal, undefined), at: parts.clock.now() };
   const fit = fitOf(questions, readMessage(message, answer.inputModes), terms);
@@ -59,6 +59,11 @@ export async function answerTask(parts: ServerParts, answer: TaskAnswer): Promis
       terms.at,
     );
   return { kind: "taken" };
+}
+
+function whatItDoes(run: Run): string {
+  if (run.held !== undefined) return `held by ${run.held.by}`;
+  return statusOf(run) === "running" ? "working" : "waiting for a tool";
 }
 
 /** A message by its id, and what tells it from another one with the same. */

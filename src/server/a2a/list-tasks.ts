@@ -6,10 +6,14 @@ import type { Status } from "../../core/facts.ts";
 import { runAt } from "../../host/stored-runs.ts";
 import type { ServerParts } from "../server-parts.ts";
 import type { ServedAgent } from "./agent-directory.ts";
-import { isLater, type TaskEntry, type TaskIndex } from "./task-index.ts";
+import { isLater, type TaskIndex } from "./task-index.ts";
+import type { TaskEntry } from "./task-shelf.ts";
 import { taskView } from "./task-view.ts";
 
 const PAGE = { default: 50, most: 100 };
+
+/** Tasks read for one page at most: those of the state wanted may be few, and far apart. */
+const READ_MOST = 1_000;
 
 /** Statuses that a task in the state may have; which it is of them is seen when it is read. */
 const STATUSES: Readonly<Partial<Record<TaskState, readonly Status[]>>> = {
@@ -39,8 +43,8 @@ export async function listTasks(
   const tasks: Task[] = [];
   let last: Place | undefined;
   let next: Place | undefined;
-  for (const place of rest) {
-    if (tasks.length === size) {
+  for (const [read, place] of rest.entries()) {
+    if (tasks.length === size || read === READ_MOST) {
       next = last;
       break;
     }

@@ -55,12 +55,13 @@ function taskState(run: Run, questions: readonly OpenQuestion[]): TaskState {
 
 function metadataOf(record: RunRecord, run: Run, questions: readonly OpenQuestion[]): JsonObject {
   const { packId, packVersion } = record;
-  const { reason, state, final, forkedFrom } = run;
+  const { reason, state, final, forkedFrom, held } = run;
   const first = questions[0]?.wait.kind;
   return {
     pack: { id: packId, version: packVersion, digest: run.digest },
     ...(state !== null && { state, visit: run.visits[state] ?? 0 }),
     ...(first !== undefined && { reason: first }),
+    ...(held !== undefined && { held: { ...held, since: isoTime(held.since) } }),
     ...(final !== null && { outcome: final }),
     ...(reason !== null && { reason: reason.code }),
     ...(reason?.limit !== undefined && { limit: reason.limit }),
@@ -82,6 +83,8 @@ function statusMessage(place: TaskPlace, run: Run, questions: readonly OpenQuest
 
 function workingMessage(place: TaskPlace, run: Run): Message | undefined {
   if (statusOf(run) !== "waiting") return undefined;
+  if (run.held !== undefined)
+    return agentMessage(place, `${place.id}/held/${run.turn}`, [textPart(`held by ${run.held.by}`)]);
   const tools = Object.values(run.open).flatMap(({ ask, hold }) =>
     "tool" in ask && hold === "deferred" ? [`\`${ask.tool}\``] : [],
   );

@@ -30,7 +30,8 @@ async function statusOf(call: McpCall, seen: StandingRun): Promise<JsonObject> {
   return { status: "input_required", statusMessage, inputRequests: inputRequests(asked) };
 }
 
-function messageOf({ run, status, state, waiting_for: waits }: Summary): string {
+function messageOf({ run, status, state, held, waiting_for: waits }: Summary): string {
+  if (held !== null) return `run ${run} is held by ${held.by} since ${held.since}`;
   const where = state === null ? "" : ` in ${state}`;
   const wants = waits.length === 0 ? "" : ` for ${waits.map(wantedBy).join(", ")}`;
   return `run ${run} is ${status}${where}${wants}`;

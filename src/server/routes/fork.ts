@@ -8,7 +8,7 @@ import type { Program } from "../../core/program.ts";
 import { resolveVariables } from "../../core/variables.ts";
 import { type ForkRequest, planFork } from "../../engine/fork.ts";
 import { newRunId } from "../../engine/run-id.ts";
-import { forkAnswer, forkView } from "../../host/fork-view.ts";
+import { type ForkOrigin, forkAnswer, forkView } from "../../host/fork-view.ts";
 import { noSettings, settingsIn } from "../../host/run-settings.ts";
 import { knownRecord, type LoadedRun, loadedRun, runAt, storedProgram } from "../../host/stored-runs.ts";
 import { keyReused, REPLAYED } from "../idempotent-replies.ts";
@@ -97,7 +97,11 @@ async function fork(request: Request, parts: ServerParts): Promise<Reply> {
   if (query.dry_run === true) {
     const plan = await planFork(store, planned, clock.now());
     if (plan.kind === "refused") throw refusalProblem(plan.refusal);
-    return { status: 200, body: forkView(planned.id, { run: origin.id, turn: origin.turn }, plan) };
+    const end = await runAt(store, origin.id, last);
+    const riskOf: ForkOrigin["riskOf"] = (program, tool) => worlds.riskOf(planned.setup, { program, tool });
+    const calls = { cut: origin.run.callsByTool, end: end.callsByTool };
+    const from = { run: origin.id, turn: origin.turn, calls, riskOf };
+    return { status: 200, body: forkView(planned.id, from, plan) };
   }
   // Whoever makes a fork has started it, and is not who approves its calls.
   const by = speaker(request.principal, undefined);

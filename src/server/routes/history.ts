@@ -6,14 +6,16 @@ import { type Json, type JsonObject, put } from "../../base/json.ts";
 import { applyTurn } from "../../core/apply.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import { oneLineOf } from "../../core/one-line.ts";
-import { emptyRun } from "../../core/run.ts";
+import { emptyRun, type Run } from "../../core/run.ts";
 import { artifactsOf, childrenOf } from "../../core/summary.ts";
 import { rowsWithChildren, type TraceRow, Tracer } from "../../core/trace.ts";
+import type { Store } from "../../engine/ports.ts";
 import { knownRecord, loadedRun, runAt, turnsOf } from "../../host/stored-runs.ts";
 import { BATCH_TYPE, type CloudEvent, cloudEvents } from "../cloud-event.ts";
 import { cursorText, toCursor } from "../cursor.ts";
 import { Problem } from "../problem.ts";
 import { IMMUTABLE, type Reply, type RouteRequest, route, tagOf } from "../route.ts";
+import { placeBefore } from "../row-place.ts";
 import { artifact, artifacts, factList, traceRow, turnList } from "../schemas/run-shapes.ts";
 import { limitText, positiveText, runParams, wholeText } from "../schemas/shared.ts";
 import type { ServerParts } from "../server-parts.ts";
@@ -24,6 +26,9 @@ type RunPath = { readonly id: string };
 const traceQuery = z.strictObject({
   after: wholeText.optional().openapi({ description: "Rows of later turns than this." }),
   at: positiveText.optional().openapi({ description: "Only the rows of this turn." }),
+  row: positiveText
+    .optional()
+    .openapi({ description: "From this row on, in place of `after`; 1 is the first." }),
   limit: limitText(10_000, 1_000),
   values: z.enum(["all", "changed", "short"]).optional().openapi({
     description: "`changed` leaves out artifacts that a row did not change; `short` cuts values to one line.",
@@ -54,27 +59,47 @@ const getTrace = route({
 });
 
 async function tracePage({ params, query, url }: TraceRequest, { store }: ServerParts): Promise<Reply> {
-  const { turn: last } = await knownRecord(store, params.id);
-  if (query.at !== undefined && query.at > last)
-    throw new Problem("unknown-turn", `run \`${params.id}\` has no turn ${query.at} (it has 1 to ${last})`);
-  const after = query.at === undefined ? Math.min(query.after ?? 0, last) : query.at - 1;
-  const tracer = new Tracer(after === 0 ? emptyRun : await runAt(store, params.id, after));
+  const { id } = params;
+  const { turn: last } = await knownRecord(store, id);
+  const run = await runAt(store, id, last);
+  const { turn: after, skip } = await traceStart(store, { id, query, run });
+  const tracer = new Tracer(after === 0 ? emptyRun : await runAt(store, id, after));
   const rows: TraceRow[] = [];
   let next: number | undefined;
-  for await (const row of turnsOf(store, params.id, { from: after + 1, to: query.at ?? last })) {
-    if (rows.length >= query.limit) {
+  for await (const row of turnsOf(store, id, { from: after + 1, to: query.at ?? last })) {
+    if (rows.length >= query.limit + skip) {
       next = row.turn - 1;
       break;
     }
     rows.push(...tracer.take(row));
   }
-  const run = await runAt(store, params.id, last);
-  const shown = rowsWithChildren(rows, childrenOf(params.id, run));
+  const shown = rowsWithChildren(rows.slice(skip), childrenOf(id, run));
   const body = shown.map(SHOWN[query.values ?? "all"]);
   const page = new URLSearchParams(url.searchParams);
+  page.delete("row");
   page.set("after", String(next));
   const link = next === undefined ? {} : { link: `<${url.pathname}?${page.toString()}>; rel="next"` };
   return { status: 200, body, headers: { ...tagOf(last), ...link } };
+}
+
+interface TraceStart {
+  readonly id: string;
+  readonly query: TraceRequest["query"];
+  /** At its last turn. */
+  readonly run: Run;
+}
+
+/** The turn that the rows come after, and how many of those are not asked for. */
+async function traceStart(store: Store, { id, query, run }: TraceStart) {
+  const { at, after, row } = query;
+  const { turn: last } = run;
+  if (row !== undefined && (at ?? after) !== undefined)
+    throw new Problem("bad-request", "`row` stands in place of `after` and `at` (give one of them)");
+  if (at !== undefined && at > last)
+    throw new Problem("unknown-turn", `run \`${id}\` has no turn ${at} (it has 1 to ${last})`);
+  if (row === undefined) return { turn: at === undefined ? Math.min(after ?? 0, last) : at - 1, skip: 0 };
+  const { turn, rows } = await placeBefore(store, { id, row, run });
+  return { turn, skip: rows < row ? row - 1 - rows : 0 };
 }
 
 const SHOWN = {
@@ -102,7 +127,7 @@ function picked(
 const turnsQuery = z.strictObject({
   from: positiveText.optional(),
   to: positiveText.optional(),
-  limit: limitText(200, 100),
+  limit: limitText(500, 100),
   cursor: cursorText.optional(),
 });
 

@@ -136,7 +136,7 @@ const answerStep = route({
   },
 });
 
-function answerInput(body: z.infer<typeof answerBody>, place: StepPlace): Input {
+export function answerInput(body: z.infer<typeof answerBody>, place: StepPlace): Input {
   const { result, error, retry, abort } = body;
   const given = (["result", "error", "retry", "abort"] as const).filter((name) => body[name] !== undefined);
   if (given.length !== 1) throw new Problem("bad-request", "give one of `result`, `error`, `retry`, `abort`");
@@ -173,8 +173,9 @@ const decideApproval = route({
   },
 });
 
-function decisionInput(body: z.infer<typeof approvalBody>, place: StepPlace): Input {
+export function decisionInput(body: z.infer<typeof approvalBody>, place: StepPlace): Input {
   const { decision, sha256, value, reason = "" } = body;
+  const comment = reason === "" ? {} : { comment: reason };
   if ((decision === "edit" || decision === "respond") !== (value !== undefined))
     throw new Problem("bad-request", "`value` goes with `edit` and `respond`, and with nothing else");
   if (decision === "reject") return { ...place, type: "reject", reason };
@@ -185,10 +186,20 @@ function decisionInput(body: z.infer<typeof approvalBody>, place: StepPlace): In
     type: "approve",
     ...(sha256 !== undefined && { sha256 }),
     ...(value !== undefined && { edit: value }),
+    ...comment,
   };
 }
 
-const inboxQuery = z.strictObject({ cursor: cursorText.optional(), limit: limitText(200, 100) });
+const inboxQuery = z.strictObject({
+  cursor: cursorText.optional(),
+  limit: limitText(200, 100),
+  run: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .openapi({ description: "Only what this run and its agents wait for." }),
+});
 
 const getInbox = route({
   method: "get",
@@ -204,16 +215,21 @@ const getInbox = route({
       schema: inbox,
     },
   },
+  problems: ["unknown-run"],
   async handle({ query }: RouteRequest<unknown, z.infer<typeof inboxQuery>, unknown>, parts) {
-    const { store, log, webhooks } = parts;
+    const { store, log, webhooks, worlds } = parts;
     const after = fromCursor(query.cursor);
-    if (after !== undefined && !/^\d+(\.\d+)? \d+$/.test(after)) throw badCursor(query.cursor ?? "");
+    if (after !== undefined && !isPlace(after, query.run)) throw badCursor(query.cursor ?? "");
     const damaged = (run: string) => log.error({ run }, "a run is damaged");
-    const { items, next } = await inboxOf(store, damaged, { after, limit: query.limit });
+    const { items, next } = await inboxOf(store, damaged, { after, ...query, worlds });
     const off = webhooks.all().filter((one) => one.off !== null);
     const notices = off.map(({ id, url, off: why }) => ({ kind: "webhook_disabled", webhook: id, url, why }));
     return { status: 200, body: { items, notices, next_cursor: toCursor(next) } };
   },
 });
+
+/** Within the tree of a run it is the last run that was read. */
+const isPlace = (after: string, run: string | undefined): boolean =>
+  run === undefined ? /^\d+(\.\d+)? \d+$/.test(after) : after === run || after.startsWith(`${run}/`);
 
 export const peopleRoutes = [sendEvent, sayMessage, answerStep, decideApproval, getInbox];

@@ -1,9 +1,11 @@
 // Starting runs, listing them, looking at one, cancelling and removing it.
 
 import { z } from "@hono/zod-openapi";
+import type { Status } from "../../core/facts.ts";
 import type { RunRecord } from "../../engine/ports.ts";
 import { runLine } from "../../host/run-line.ts";
-import { eachRecord, knownRecord, loadedRun, runAt } from "../../host/stored-runs.ts";
+import { fitsWish, type RunWish, runWhere, timeIn, whereFields } from "../../host/run-where.ts";
+import { eachRecord, knownRecord, loadedRun, type RecordFilter, runAt } from "../../host/stored-runs.ts";
 import { type BegunRun, beginRun } from "../begin-run.ts";
 import { badCursor, cursorText, fromCursor, toCursor } from "../cursor.ts";
 import { REPLAYED } from "../idempotent-replies.ts";
@@ -11,13 +13,14 @@ import { isOver } from "../is-over.ts";
 import { Problem, refusalProblem } from "../problem.ts";
 import { type Reply, type RouteRequest, route, tagOf } from "../route.ts";
 import { sayTo, summaryFor } from "../run-summary.ts";
-import { cancelBody, startBody } from "../schemas/requests.ts";
+import { cancelBody, pauseBody, startBody, unpauseBody } from "../schemas/requests.ts";
 import { removed, runList, summary } from "../schemas/run-shapes.ts";
 import { limitText, positiveText, runParams, status } from "../schemas/shared.ts";
 import { speaker } from "../scope.ts";
 
-/** Runs looked at for one page of a search; the cursor goes on from there. */
+/** Runs looked at for one page of a search, and how long; the cursor goes on from there. */
 const SCANNED_MAX = 2_000;
+const SCAN_MS = 100;
 
 type StartRequest = RouteRequest<unknown, unknown, z.infer<typeof startBody>>;
 
@@ -80,9 +83,65 @@ const listQuery = z.strictObject({
     .max(200)
     .optional()
     .openapi({ description: "Found in the run, its pack, version, digest, state, reason or key." }),
+  reason: z.string().max(200).optional().openapi({ description: "The code of the reason it ended for." }),
+  since: z.string().max(40).optional().openapi({
+    description:
+      "Changed then or later: `2026-01-31`, `2026-01-31T12:00:00Z`, or `2h`, which is two hours ago.",
+  }),
+  until: z.string().max(40).optional().openapi({ description: "Changed before that; written like `since`." }),
+  where: z
+    .string()
+    .max(2_000)
+    .optional()
+    .openapi({
+      description: `An expression, as of \`packloop ls --where\`: \`visits>10 and status=budget_exhausted\`. Names: ${[
+        ...whereFields.keys(),
+      ].join(", ")}.`,
+    }),
   cursor: cursorText.optional(),
   limit: limitText(200, 50),
 });
+
+type ListQuery = z.infer<typeof listQuery>;
+
+/** The status and the pack that every run of the list has: an index leads to those. */
+function listFilter({ status: wished, pack, parent, limit }: ListQuery, wish: RunWish): RecordFilter {
+  const needs = wish.where?.needs;
+  const needed = needs?.get("status") as Status | undefined;
+  const statuses = needed === undefined ? wished : (wished ?? [needed]).filter((one) => one === needed);
+  const packId = pack ?? needs?.get("pack");
+  // One more than a page, to know whether there is a next one; a search takes more at a time.
+  const isSearch = wish.where !== undefined || wish.reason !== undefined || wish.text !== undefined;
+  return {
+    ...(statuses !== undefined && { status: statuses }),
+    ...(packId !== undefined && { packId }),
+    ...(parent !== undefined && parent !== "" && { parent }),
+    page: isSearch ? SCANNED_MAX / 10 : limit + 1,
+  };
+}
+
+function wishOf({ text, reason, since, until, where }: ListQuery, now: number): RunWish {
+  const parsed = where === undefined || where.trim() === "" ? undefined : runWhere(where);
+  if (parsed?.ok === false) throw new Problem("bad-request", `where: ${parsed.problem.message}`);
+  return {
+    text,
+    reason,
+    since: momentOf("since", since, now),
+    until: momentOf("until", until, now),
+    where: parsed,
+    now,
+  };
+}
+
+function momentOf(name: string, given: string | undefined, now: number): number | undefined {
+  if (given === undefined || given === "") return undefined;
+  const moment = timeIn(given, now);
+  if (moment !== undefined) return moment;
+  throw new Problem(
+    "bad-request",
+    `${name}: \`${given}\` is no time (expected 2026-01-31, 2026-01-31T12:00:00Z, or 2h for two hours ago)`,
+  );
+}
 
 const listRuns = route({
   method: "get",
@@ -95,25 +154,21 @@ const listRuns = route({
   answers: {
     200: { description: "A page. A search may give short pages before the last one.", schema: runList },
   },
-  async handle({ query }: RouteRequest<unknown, z.infer<typeof listQuery>, unknown>, { store, log }) {
-    const { cursor, limit, pack, parent, text } = query;
+  async handle({ query }: RouteRequest<unknown, ListQuery, unknown>, { store, log, clock }) {
+    const { cursor, limit, parent } = query;
     const before = fromCursor(cursor);
     if (before !== undefined && (await store.record(before)) === undefined) throw badCursor(cursor ?? "");
-    const filter = {
-      ...(query.status !== undefined && { status: query.status }),
-      ...(pack !== undefined && { packId: pack }),
-      ...(parent !== undefined && parent !== "" && { parent }),
-      ...(before !== undefined && { before }),
-      // One more, to know whether there is a next page.
-      page: limit + 1,
-    };
-    const fits = (record: RunRecord) => (parent !== "" || record.parent === null) && hasText(record, text);
+    const begun = clock.now();
+    const wish = wishOf(query, begun);
+    const filter = { ...listFilter(query, wish), ...(before !== undefined && { before }) };
+    const fits = (record: RunRecord) => (parent !== "" || record.parent === null) && fitsWish(record, wish);
     const items: RunRecord[] = [];
     let last: string | undefined;
     let scanned = 0;
     let next: string | undefined;
     for await (const record of eachRecord(store, filter, (run) => log.error({ run }, "a run is damaged"))) {
-      if (items.length === limit || scanned === SCANNED_MAX) {
+      const isLong = scanned === SCANNED_MAX || (scanned > limit && clock.now() - begun > SCAN_MS);
+      if (items.length === limit || isLong) {
         next = last;
         break;
       }
@@ -124,15 +179,6 @@ const listRuns = route({
     return { status: 200, body: { items: items.map(runLine), next_cursor: toCursor(next) } };
   },
 });
-
-function hasText(record: RunRecord, text: string | undefined): boolean {
-  if (text === undefined || text === "") return true;
-  const wanted = text.toLowerCase();
-  const { run, packId, packVersion, digest, state, reason, key } = record;
-  return [run, packId, packVersion, digest, state, reason, key].some((one) =>
-    (one ?? "").toLowerCase().includes(wanted),
-  );
-}
 
 const atQuery = z.strictObject({
   at: positiveText.optional().openapi({ description: "As it was after this turn." }),
@@ -185,6 +231,51 @@ const cancelRun = route({
   },
 });
 
+type Held = RouteRequest<{ id: string }, unknown, z.infer<typeof pauseBody>>;
+
+const pauseRun = route({
+  method: "post",
+  path: "/api/runs/{id}/pause",
+  name: "pauseRun",
+  tag: "runs",
+  summary: "Hold a run and the agents it called: nothing of it leaves until it is let go",
+  scope: "runs:write",
+  params: runParams,
+  body: pauseBody,
+  bodyOptional: true,
+  idempotent: true,
+  conditional: true,
+  answers: { 200: { description: "The summary.", schema: summary, headers: { ETag: "Its turn." } } },
+  problems: ["unknown-run"],
+  handle(request: Held, parts) {
+    const { by, reason } = request.body;
+    const at = parts.clock.now();
+    const who = speaker(request.principal, by);
+    return sayTo(parts, request, { type: "pause", at, by: who, ...(reason !== undefined && { reason }) });
+  },
+});
+
+const unpauseRun = route({
+  method: "post",
+  path: "/api/runs/{id}/unpause",
+  name: "unpauseRun",
+  tag: "runs",
+  summary: "Let a run go that somebody holds",
+  scope: "runs:write",
+  params: runParams,
+  body: unpauseBody,
+  bodyOptional: true,
+  idempotent: true,
+  conditional: true,
+  answers: { 200: { description: "The summary.", schema: summary, headers: { ETag: "Its turn." } } },
+  problems: ["unknown-run"],
+  handle(request: RouteRequest<{ id: string }, unknown, z.infer<typeof unpauseBody>>, parts) {
+    const at = parts.clock.now();
+    const by = speaker(request.principal, request.body.by);
+    return sayTo(parts, request, { type: "unpause", at, by });
+  },
+});
+
 const removeRun = route({
   method: "delete",
   path: "/api/runs/{id}",
@@ -215,4 +306,4 @@ const removeRun = route({
   },
 });
 
-export const runRoutes = [startARun, listRuns, getRun, cancelRun, removeRun];
+export const runRoutes = [startARun, listRuns, getRun, cancelRun, pauseRun, unpauseRun, removeRun];

@@ -121,11 +121,18 @@ const getStep = route({
   problems: ["unknown-run", "unknown-turn", "unknown-step"],
   async handle(
     request: RouteRequest<{ id: string; step: number }, { at?: number | undefined }, unknown>,
-    { store },
+    { store, blobs },
   ) {
     const { params, query } = request;
     const loaded = await loadedRun(store, params.id, query.at);
-    return { status: 200, body: await stepView(store, loaded, params.step), headers: tagOf(loaded.turn) };
+    const { answer, ...shown } = await stepView(store, loaded, params.step);
+    const { run, step: number } = shown;
+    const blob =
+      answer?.outcome.ok === true
+        ? blobs.refer({ run, turn: answer.turn, step: number }, answer.outcome.value)
+        : undefined;
+    const body = { ...shown, answer: answer && { ...answer, ...(blob !== undefined && { blob }) } };
+    return { status: 200, body, headers: tagOf(loaded.turn) };
   },
 });
 

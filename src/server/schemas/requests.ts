@@ -82,7 +82,10 @@ export const approvalBody = z
     value: jsonValue
       .optional()
       .openapi({ description: "With `edit` the other arguments; with `respond` what the model hears." }),
-    reason: z.string().optional(),
+    reason: z
+      .string()
+      .optional()
+      .openapi({ description: "With `reject` what the model hears; with `approve` and `edit` a comment." }),
     by: by.optional(),
   })
   .openapi("DecideApproval");
@@ -90,6 +93,12 @@ export const approvalBody = z
 export const cancelBody = z
   .strictObject({ reason: z.string().optional(), by: by.optional() })
   .openapi("CancelRun");
+
+export const pauseBody = z
+  .strictObject({ reason: z.string().max(2_000).optional(), by: by.optional() })
+  .openapi("PauseRun");
+
+export const unpauseBody = z.strictObject({ by: by.optional() }).openapi("UnpauseRun");
 
 const name = z.string().min(1).max(500);
 

@@ -23,6 +23,7 @@ const waitingFor = z
     sha256: z.string().optional(),
     question: jsonValue.optional(),
     run: z.string().optional(),
+    composition_step: z.string().optional(),
   })
   .openapi("WaitingFor");
 
@@ -36,11 +37,20 @@ const childRun = z
   })
   .openapi("ChildRun");
 
+const held = z
+  .object({
+    by: z.string().openapi({ description: "The run that called it, where it is held with its caller." }),
+    since: time,
+    reason: z.string().optional(),
+  })
+  .openapi("Held");
+
 export const summary = z
   .object({
     run: z.string(),
     status,
     reason: reason.nullable(),
+    held: held.nullable().openapi({ description: "Who holds it; null when nobody does." }),
     state: z.string().nullable(),
     pack: packRef,
     mode: z.string(),
@@ -54,6 +64,19 @@ export const summary = z
     forked_from: z.object({ run: z.string(), turn: whole }).nullable(),
     parent: z.object({ run: z.string(), step: whole }).nullable(),
     children: z.array(childRun).openapi({ description: "The runs of the agents it called, in order." }),
+    composition: z
+      .object({
+        name: z.string(),
+        steps: z.array(
+          z.object({
+            id: z.string(),
+            status: z.enum(["running", "done", "failed", "skipped"]),
+            attempts: whole,
+          }),
+        ),
+      })
+      .optional()
+      .openapi({ description: "In a state that runs a composition: how its steps stand." }),
     started_at: time,
     updated_at: time,
     ignored: z.literal(true).optional().openapi({
@@ -67,10 +90,14 @@ const runLine = z
   .object({
     run: z.string(),
     status,
+    held: z.boolean().openapi({ description: "Somebody holds it: nothing of it leaves." }),
     state: z.string().nullable(),
     pack: packRef,
     turns: whole,
     visits: whole,
+    used: used.omit({ visits: true, wall_ms: true }).nullable().openapi({
+      description: "With its agents; null for runs that were stored before it was counted here.",
+    }),
     reason: z.string().nullable(),
     parent: z.string().nullable(),
     started_at: time,
@@ -97,6 +124,10 @@ export const traceRow = z
     children: z
       .array(z.string())
       .openapi({ description: "Runs of the agents called in the visit that begins here." }),
+    steps: z
+      .array(z.object({ id: z.string(), status: z.enum(["done", "failed", "skipped"]) }))
+      .optional()
+      .openapi({ description: "Steps of the composition that the visit runs, as they ended." }),
   })
   .openapi("TraceRow");
 
@@ -111,6 +142,17 @@ const turnRow = z
   .openapi("Turn");
 
 export const turnList = listOf(turnRow, "TurnList");
+
+export const snapshot = z
+  .object({
+    run: z.string(),
+    snapshot: z.looseObject({ turn: whole }).openapi({
+      description:
+        "What the turns up to `turn` fold to, for whoever folds the others onto it. Turn 0 is none.",
+    }),
+    items: z.array(turnRow).openapi({ description: "The turns after it, in order." }),
+  })
+  .openapi("Snapshot");
 
 const factRow = z
   .object({
@@ -164,6 +206,10 @@ export const step = z
         at: time,
         by: z.string().nullable(),
         outcome: z.looseObject({ ok: z.boolean() }),
+        blob: z
+          .object({ sha256: z.string(), bytes: whole, href: z.string() })
+          .optional()
+          .openapi({ description: "Where a result over 16 KiB is by itself; it never changes there." }),
       })
       .nullable(),
     child: z.string().nullable().openapi({ description: "The agent's run, where an agent was called." }),
@@ -204,6 +250,17 @@ export const replay = z
   })
   .openapi("Replay");
 
+const risk = z
+  .object({
+    tier: z.enum(["read", "write", "destructive", "egress"]).nullable(),
+    idempotent: z
+      .boolean()
+      .openapi({ description: "After a crash it is made again with the same key; else it may be in doubt." }),
+    reversibility: z.enum(["reversible", "compensable", "irreversible"]).nullable(),
+    rollback: z.string().nullable().openapi({ description: "How what it does is put back." }),
+  })
+  .openapi("CallRisk", { description: "What a call can do, as far as pack and settings say." });
+
 export const forkPlan = z
   .object({
     dry_run: z.literal(true),
@@ -217,9 +274,13 @@ export const forkPlan = z
         prompt: z.string(),
         tool: z.string().optional(),
         args: jsonValue.optional(),
+        risk: risk.optional(),
       }),
     ),
     waiting_for: z.array(waitingFor),
+    origin_called: z.array(z.object({ tool: z.string(), calls: whole, risk })).openapi({
+      description: "Tools that the origin called after the cut, which the fork is likely to call again.",
+    }),
   })
   .openapi("ForkPlan");
 
@@ -234,6 +295,12 @@ const inboxList = listOf(
       parents: z
         .array(z.string())
         .openapi({ description: "The runs that wait for it, the outermost first." }),
+      turn: whole.openapi({ description: "For `If-Match`." }),
+      requested_by: z.string().nullable().openapi({ description: "Who started the run." }),
+      risk: risk.optional(),
+      first_args: jsonValue.optional().openapi({
+        description: "With an approval whose arguments somebody changed: those that the model gave.",
+      }),
     })
     .openapi("InboxItem"),
   "InboxList",

@@ -14,6 +14,8 @@ export const isSecret = (text: string): boolean => {
   return bytes.toString("base64") === encoded && bytes.length >= 24 && bytes.length <= 64;
 };
 
+export const keyOfSecret = (secret: string): Buffer => Buffer.from(secret.slice(PREFIX.length), "base64");
+
 export interface Signed {
   readonly id: string;
   /** Whoever knows one of them can tell: after a change the old one signs as well for a while. */
@@ -26,8 +28,7 @@ export interface Signed {
 export function signatureHeaders({ id, secrets, body, at }: Signed): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(at / 1000));
   const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), "base64");
-    return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+    return `v1,${createHmac("sha256", keyOfSecret(secret)).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
   });
   return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
 }

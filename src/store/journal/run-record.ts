@@ -54,11 +54,13 @@ export interface Standing {
   readonly work: 0 | 1;
   /** Not known of turns that format 1 wrote. */
   readonly asks: boolean;
+  readonly held: boolean;
   readonly due: number | null;
 }
 
 const WORK = 1;
 const ASKS = 2;
+const HELD = 4;
 
 /** The record after a turn, as two columns of it: one to compare with the turn before, one only shown. */
 export interface TurnColumns {
@@ -67,10 +69,11 @@ export interface TurnColumns {
 }
 
 export function turnColumns(after: Run): TurnColumns {
-  const { status, due, state, updatedAt, visits, reason, open } = progressOf(after);
-  const wants = (wantsWork(after) ? WORK : 0) + (wantsSomebody(after) ? ASKS : 0);
+  const { status, due, state, updatedAt, visits, reason, open, used, held } = progressOf(after);
+  const wants = (wantsWork(after) ? WORK : 0) + (wantsSomebody(after) ? ASKS : 0) + (held ? HELD : 0);
   const standing = `${status} ${wants}${due === null ? "" : ` ${due}`}`;
-  return { standing, summary: JSON.stringify([state, visits, reason, updatedAt, open]) };
+  const spent = used && USED.map((name) => used[name]);
+  return { standing, summary: JSON.stringify([state, visits, reason, updatedAt, open, spent]) };
 }
 
 export function standingOf(column: string): Standing {
@@ -80,6 +83,7 @@ export function standingOf(column: string): Standing {
     status: status as Status,
     work: (bits & WORK) === 0 ? 0 : 1,
     asks: (bits & ASKS) !== 0,
+    held: (bits & HELD) !== 0,
     due: due === undefined ? null : Number(due),
   };
 }
@@ -90,7 +94,16 @@ type Summary = readonly [
   reason: string | null,
   updatedAt: number,
   open: readonly number[],
+  /** In the order of `USED`; turns that were stored before it was noted have none. */
+  used?: readonly number[] | null,
 ];
+
+const USED = ["modelCalls", "toolCalls", "inputTokens", "outputTokens", "costUsd"] as const;
+
+function usedIn(spent: readonly number[]): NonNullable<RunRecord["used"]> {
+  const [modelCalls = 0, toolCalls = 0, inputTokens = 0, outputTokens = 0, costUsd = 0] = spent;
+  return { modelCalls, toolCalls, inputTokens, outputTokens, costUsd };
+}
 
 export interface RecordRow extends RunColumns, TurnColumns {
   readonly sum: string;
@@ -101,12 +114,13 @@ export interface RecordRow extends RunColumns, TurnColumns {
 export function recordOfRow(row: RecordRow): RunRecord {
   const name = fromColumn(row.name);
   if (runSum(row) !== row.sum) throw corrupt(`run ${name}`, "what it was created with does not fit its sum");
-  const { status, due } = standingOf(row.standing);
-  const [state, visits, reason, updatedAt, open] = JSON.parse(row.summary) as Summary;
+  const { status, held, due } = standingOf(row.standing);
+  const [state, visits, reason, updatedAt, open, used] = JSON.parse(row.summary) as Summary;
   return {
     run: name,
     turn: row.turn,
     status,
+    held,
     state,
     digest: fromColumn(row.digest),
     packId: fromColumn(row.pack_id),
@@ -117,6 +131,7 @@ export function recordOfRow(row: RecordRow): RunRecord {
     startedAt: row.started_at,
     updatedAt,
     visits,
+    used: used ? usedIn(used) : null,
     reason,
     open,
     due,

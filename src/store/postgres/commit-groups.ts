@@ -2,6 +2,8 @@
 // and one flush. A turn is taken only if the journal stands where it goes on from; the row of `head` is the
 // lock.
 
+import { setImmediate } from "node:timers/promises";
+import { Fault } from "../../engine/ports.ts";
 import type { Connections, Query } from "./connections.ts";
 import { NEWS_BYTES } from "./schema.ts";
 import type { TurnValues } from "./turn-columns.ts";
@@ -25,8 +27,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Turns in one statement: its values must stay of a size that is quickly sent. */
+/** Turns in one statement, and bytes of them: its values must stay of a size that is quickly sent. */
 const GROUP_MAX = 256;
+const GROUP_BYTES = 8 * 1024 * 1024;
 
 export interface GroupOptions {
   readonly connections: Connections;
@@ -53,11 +56,13 @@ export class CommitGroups {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    // Those who are about to come in this moment come along.
-    await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.slice(0, GROUP_MAX);
-      this.#waiting = this.#waiting.slice(GROUP_MAX);
+      // Who is about to come in this moment comes along, and so does who was just answered and goes on at
+      // once: one large group costs less than two that overlap.
+      await setImmediate();
+      const count = groupSize(this.#waiting);
+      const group = this.#waiting.slice(0, count);
+      this.#waiting = this.#waiting.slice(count);
       await this.#writeGroup(group);
     }
     this.#isWriting = false;
@@ -68,7 +73,9 @@ export class CommitGroups {
       const written = await this.#written(group.map(({ next }) => next));
       for (const { next, resolve } of group) resolve(written.get(next.run));
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      // What the database refuses of one turn must not be the end of all the others.
+      if (group.length > 1 && !isAway(error)) for (const one of group) await this.#writeGroup([one]);
+      else for (const { reject } of group) reject(error);
     }
   }
 
@@ -112,6 +119,19 @@ export class CommitGroups {
     return new Map(rows.map(({ run, driver, left }) => [run, { driver, left }]));
   }
 }
+
+function groupSize(waiting: readonly Waiting[]): number {
+  let bytes = 0;
+  const most = Math.min(GROUP_MAX, waiting.length);
+  for (let count = 0; count < most; count++) {
+    bytes += waiting[count]?.next.values.facts.length ?? 0;
+    // One that is larger by itself goes alone.
+    if (bytes > GROUP_BYTES && count > 0) return count;
+  }
+  return most;
+}
+
+const isAway = (error: unknown): boolean => error instanceof Fault && error.retry === "later";
 
 /** Turns of the group that are in the journal, as we wrote them. */
 async function find(query: Query, turns: readonly NextTurn[]): Promise<ReadonlyMap<string, TurnWritten>> {

@@ -14,6 +14,8 @@ export interface ConnectionOptions {
   readonly connections: number;
   /** How long the database may be away before work fails. */
   readonly outageMs: number;
+  /** A statement without an answer by then went to a machine that is gone without a farewell. */
+  readonly answerMs: number;
 }
 
 export type Query = Pick<PoolClient, "query">;
@@ -56,6 +58,7 @@ export class Connections implements AsyncDisposable {
       application_name: "packloop",
       max: options.connections,
       connectionTimeoutMillis: 10_000,
+      query_timeout: options.answerMs,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       options: `-c search_path=${options.schema} -c synchronous_commit=on -c client_min_messages=warning`,

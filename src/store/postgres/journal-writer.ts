@@ -17,6 +17,11 @@ import type { Head } from "./head-memory.ts";
 import { NEWS_BYTES } from "./schema.ts";
 import { type Position, START, type TurnValues, toText, toTextOrNull, turnValues } from "./turn-columns.ts";
 
+/** Where a journal stands that was begun, and who drives its run. */
+export interface Begun extends Head {
+  readonly driver: string | null;
+}
+
 export class JournalWriter {
   readonly #connections: Connections;
   readonly #driver: () => string | null;
@@ -32,7 +37,7 @@ export class JournalWriter {
     row,
     after,
     create,
-  }: Commit & { readonly create: RunCreation }): Promise<Head | undefined> {
+  }: Commit & { readonly create: RunCreation }): Promise<Begun | undefined> {
     const values = turnValues(START, row, after);
     return this.#write(name, values, async (query) => {
       const run = await insertRun(query, { name, create, after });
@@ -40,7 +45,7 @@ export class JournalWriter {
     });
   }
 
-  fork({ from, turn, run: name, row, after, create }: ForkCommit): Promise<Head | undefined> {
+  fork({ from, turn, run: name, row, after, create }: ForkCommit): Promise<Begun | undefined> {
     // Its values depend on the origin, which is read in the same transaction; the hash is known only then.
     const known: { values?: TurnValues } = {};
     const work = async (query: Query) => {
@@ -55,7 +60,7 @@ export class JournalWriter {
     return this.#transaction(name, () => known.values, work);
   }
 
-  async take({ run: name, rows, shared, end, create }: TakenJournal): Promise<Head | undefined> {
+  async take({ run: name, rows, shared, end, create }: TakenJournal): Promise<Begun | undefined> {
     let folded: Run = emptyRun;
     const turns = rows.map((row) => {
       folded = applyTurn(folded, row);
@@ -146,16 +151,16 @@ export class JournalWriter {
   #write(
     name: string,
     values: TurnValues,
-    work: (query: Query) => Promise<Head | undefined>,
-  ): Promise<Head | undefined> {
+    work: (query: Query) => Promise<Begun | undefined>,
+  ): Promise<Begun | undefined> {
     return this.#transaction(name, () => values, work);
   }
 
   async #transaction(
     name: string,
     values: () => TurnValues | undefined,
-    work: (query: Query) => Promise<Head | undefined>,
-  ): Promise<Head | undefined> {
+    work: (query: Query) => Promise<Begun | undefined>,
+  ): Promise<Begun | undefined> {
     const { head } = await this.#connections.transaction(
       async (query) => ({ head: await work(query) }),
       async (query) => {
@@ -169,7 +174,7 @@ export class JournalWriter {
     return head;
   }
 
-  async #begin(query: Query, run: string, values: TurnValues): Promise<Head> {
+  async #begin(query: Query, run: string, values: TurnValues): Promise<Begun> {
     await insertTurns(query, run, [values]);
     const { turn, hash, bytes, status, work, due, at, standing } = values;
     const driver = work ? this.#driver() : null;
@@ -186,7 +191,7 @@ export class JournalWriter {
       `SELECT pg_notify('packloop', name) FROM run WHERE id = $1 AND octet_length(name) < ${NEWS_BYTES}`,
       [run],
     );
-    return { run, turn, hash, bytes, covers: 0, snapshot: 0 };
+    return { run, turn, hash, bytes, covers: 0, snapshot: 0, driver };
   }
 }
 
@@ -208,16 +213,18 @@ async function position(
   name: string,
   turn: number,
   newest?: "newest",
-): Promise<(Position & { readonly run: string }) | undefined> {
-  const { rows } = await query.query<Position & { run: string; newest: number }>(
-    `SELECT r.id::text AS run, t.turn, encode(t.hash, 'hex') AS hash, t.bytes::float8 AS bytes, h.turn AS newest
+): Promise<(Position & Pick<Begun, "run" | "driver">) | undefined> {
+  const { rows } = await query.query<Position & Pick<Begun, "run" | "driver"> & { newest: number }>(
+    `SELECT r.id::text AS run, t.turn, encode(t.hash, 'hex') AS hash, t.bytes::float8 AS bytes, h.turn AS newest,
+        h.driver
       FROM run r JOIN head h ON h.run = r.id JOIN turn t ON t.run = r.id AND t.turn = $2
       WHERE r.name = $1 FOR UPDATE OF h`,
     [toText(name), turn],
   );
   const [found] = rows;
   if (found === undefined || (newest !== undefined && found.newest !== turn)) return undefined;
-  return { run: found.run, turn: found.turn, hash: found.hash, bytes: found.bytes };
+  const { newest: _newest, ...place } = found;
+  return place;
 }
 
 async function insertRun(

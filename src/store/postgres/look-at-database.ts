@@ -30,7 +30,9 @@ export interface DatabaseLook {
 
 export async function lookAtDatabase(url: string): Promise<DatabaseLook> {
   const { address, schema } = placeIn(url);
-  await using connections = await Connections.open({ url: address, schema, connections: 1, outageMs: 0 });
+  await using connections = await Connections.open({
+    ...{ url: address, schema, connections: 1, outageMs: 0, answerMs: ANSWER_MS },
+  });
   return await connections.once(async (query) => {
     const about = await aboutServer(query);
     const tables = await versionOf(query, schema);
@@ -108,6 +110,7 @@ async function missingRights(query: Query, schema: string, tables: number): Prom
   return missing;
 }
 
+const ANSWER_MS = 30_000;
 const ROUNDS = 5;
 
 /** A message in the server's log of writes and nowhere else; its commit waits for the disk like any other. */

@@ -11,7 +11,7 @@ export async function migrate(connections: Connections, schema: string): Promise
     if ((await versionOf(query, schema)) === SCHEMA_VERSION) return;
     await query.query("BEGIN");
     try {
-      await query.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+      await query.query(patient("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]));
       // Somebody else may have done it while we waited.
       const version = await versionOf(query, schema);
       // One that was made for us already needs no right to make more of them.
@@ -20,7 +20,7 @@ export async function migrate(connections: Connections, schema: string): Promise
       ]);
       if (rows[0]?.is === true) await query.query(`CREATE SCHEMA ${schema}`);
       if (version === 0) await query.query("CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL)");
-      for (const statements of MIGRATIONS.slice(version)) await query.query(statements);
+      for (const text of MIGRATIONS.slice(version)) await query.query(patient(text));
       await query.query(
         `INSERT INTO meta VALUES ('version', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
         [String(SCHEMA_VERSION)],
@@ -32,6 +32,12 @@ export async function migrate(connections: Connections, schema: string): Promise
     }
   });
 }
+
+/** Large tables take their time, and who waits for somebody who changes them waits as long. */
+const patient = (text: string, values: readonly unknown[] = []) => ({
+  ...{ text, query_timeout: 86_400_000 },
+  ...(values.length > 0 && { values: [...values] }),
+});
 
 /** There are tables; for those who only read, of the present version. */
 export async function checkVersion(

@@ -13,11 +13,10 @@ import {
   type TakenJournal,
 } from "../../engine/ports.ts";
 import { overdue } from "../journal/run-record.ts";
-import { wantsWork } from "../record.ts";
 import { CommitGroups } from "./commit-groups.ts";
 import { Connections } from "./connections.ts";
 import { type Head, HeadMemory } from "./head-memory.ts";
-import { JournalWriter } from "./journal-writer.ts";
+import { type Begun, JournalWriter } from "./journal-writer.ts";
 import { checkVersion, migrate } from "./migrate.ts";
 import {
   askingRuns,
@@ -38,6 +37,8 @@ export interface PostgresStoreOptions {
   readonly readOnly?: boolean;
   /** How long the database may be away before work fails. */
   readonly outageMs?: number;
+  /** How long a statement may be without an answer before its connection counts as lost. */
+  readonly answerMs?: number;
   readonly connections?: number;
   /** How long a program that no run needs is kept for one that is about to start. */
   readonly programGraceMs?: number;
@@ -47,6 +48,7 @@ export interface PostgresStoreOptions {
 
 const PROGRAM_GRACE_MS = 3_600_000;
 const OUTAGE_MS = 30_000;
+const ANSWER_MS = 30_000;
 const CONNECTIONS = 6;
 
 export async function openPostgresStore(
@@ -54,12 +56,14 @@ export async function openPostgresStore(
   options: PostgresStoreOptions = {},
 ): Promise<PostgresStore> {
   const { address, schema } = placeIn(url);
-  const { connections = CONNECTIONS, outageMs = OUTAGE_MS, readOnly = false } = options;
-  const opened = await Connections.open({ url: address, schema, connections, outageMs });
+  const { connections = CONNECTIONS, outageMs = OUTAGE_MS, answerMs = ANSWER_MS, readOnly = false } = options;
+  const opened = await Connections.open({ url: address, schema, connections, outageMs, answerMs });
   try {
     if (readOnly || options.existing === true) await checkVersion(opened, { schema, readOnly });
     if (!readOnly) await migrate(opened, schema);
-    return new PostgresStore(opened, { ...options, readOnly });
+    const store = new PostgresStore(opened, { ...options, readOnly });
+    await store.shared.setClock();
+    return store;
   } catch (error) {
     await opened[Symbol.asyncDispose]();
     throw error;
@@ -143,8 +147,7 @@ export class PostgresStore implements Store {
     const { run, row, after, create } = commit;
     assert((row.turn === 1) === (create !== undefined), "the first turn, and only it, creates the run");
     if (create !== undefined) {
-      const head = await this.#writer.create({ ...commit, create });
-      return this.#begun(run, after, head);
+      return this.#begun(run, after, await this.#writer.create({ ...commit, create }));
     }
     const known = this.#heads.get(run, row.turn - 1) ?? (await this.#head(run, row.turn - 1));
     if (known === undefined) return false;
@@ -270,14 +273,14 @@ export class PostgresStore implements Store {
     return read?.head.turn === turn ? read.head : undefined;
   }
 
-  #begun(run: string, after: Run, head: Head | undefined): boolean {
-    if (head === undefined) this.#heads.forget(run);
+  #begun(run: string, after: Run, begun: Begun | undefined): boolean {
+    if (begun === undefined) this.#heads.forget(run);
     else {
-      const driver = wantsWork(after) ? this.shared.driver : null;
+      const { driver, ...head } = begun;
       this.shared.wrote(run, head.turn, { driver, left: false });
       this.#moved(run, after, head);
     }
-    return head !== undefined;
+    return begun !== undefined;
   }
 
   #moved(run: string, after: Run, head: Head): void {

@@ -13,6 +13,12 @@ import { fromText, toText } from "./turn-columns.ts";
 /** Without a sign of life for so long, a process has lost its runs. */
 const DEAD_AFTER_MS = 5_000;
 
+/** So long after a sign of life nobody can have taken them, with a moment for what is done next. */
+const SURE_MS = 4_000;
+
+/** A sign of life that is not acknowledged by then went to a connection that nobody is at the end of. */
+const BEAT_ANSWER_MS = 5_000;
+
 /**
  * Who has been away itself waits so long before it judges others: after an outage all of them come back, and
  * the first must not take the runs of the rest.
@@ -31,6 +37,8 @@ export class PostgresSharedRuns implements SharedRuns {
   readonly id = `${hostname()}-${process.pid}-${randomBytes(6).toString("hex")}`;
   readonly #options: SharedRunsOptions;
   readonly #ours = new Set<string>();
+  /** Those of them that were taken while they wanted nothing. */
+  readonly #quiet = new Set<string>();
   /**
    * The turns up to which this process knows what its runs ask. To have read a turn of somebody else is not
    * enough: only who writes a turn, or resumes the run, performs what it asks.
@@ -44,6 +52,9 @@ export class PostgresSharedRuns implements SharedRuns {
   #closed = false;
   #beats = 0;
   #beatAt = Number.NEGATIVE_INFINITY;
+  #sureSince = Number.NEGATIVE_INFINITY;
+  /** The server's time when this process began, by its own clock that never jumps. */
+  #epoch = Date.now() - performance.now();
   /** Since when every sign of life came in time. */
   #steadySince = 0;
 
@@ -56,8 +67,37 @@ export class PostgresSharedRuns implements SharedRuns {
     return this.#drives && !this.#closed ? this.id : null;
   }
 
+  get ours(): Iterable<string> {
+    return [...this.#ours];
+  }
+
   get held(): number {
-    return this.#ours.size;
+    return this.#ours.size - this.#quiet.size;
+  }
+
+  get isSure(): boolean {
+    return performance.now() - this.#sureSince < SURE_MS;
+  }
+
+  now(): number {
+    return this.#epoch + performance.now();
+  }
+
+  /** Looks at the server's clock. */
+  async setClock(): Promise<void> {
+    const sent = performance.now();
+    const { rows } = await this.#options.connections.read((query) =>
+      query.query<{ now: number }>(`SELECT ${NOW} AS now`),
+    );
+    this.#told(sent, rows[0]?.now);
+  }
+
+  /** Between the two looks at our own clock it was then; a difference within that may be none. */
+  #told(sent: number, now: number | undefined): void {
+    if (now === undefined) return;
+    const half = (performance.now() - sent) / 2;
+    const epoch = now - sent - half;
+    if (Math.abs(epoch - this.#epoch) > half + CLOCK_MS) this.#epoch = epoch;
   }
 
   isOurs(run: string): boolean {
@@ -74,6 +114,7 @@ export class PostgresSharedRuns implements SharedRuns {
   }
 
   #heard(name: string, driver: string | null): void {
+    this.#quiet.delete(name);
     if (driver === this.id) this.#ours.add(name);
     else this.#ours.delete(name);
   }
@@ -96,23 +137,32 @@ export class PostgresSharedRuns implements SharedRuns {
 
   async #claimed(candidates: string, values: readonly unknown[]): Promise<readonly string[]> {
     const { rows } = await this.#options.connections.read((query) =>
-      query.query<{ name: string; turn: number }>(
+      query.query<{ name: string; turn: number; quiet: boolean }>(
         `WITH wanted AS MATERIALIZED (${candidates}), free AS MATERIALIZED (
             SELECT h.run FROM head h JOIN wanted USING (run) WHERE h.driver IS NULL
             FOR UPDATE OF h SKIP LOCKED)
           UPDATE head h SET driver = $1 FROM free, run r WHERE h.run = free.run AND r.id = h.run
-          RETURNING r.name, h.turn`,
+          RETURNING r.name, h.turn, NOT h.work AND coalesce(h.due > ${NOW}, true) AS quiet`,
         [this.id, ...values],
       ),
     );
-    return rows.map(({ name, turn }) => {
+    return rows.map(({ name, turn, quiet }) => {
       const claimed = fromText(name);
       this.#heard(claimed, this.id);
+      // Who only waits is no load, however many of them are here.
+      if (quiet) this.#quiet.add(claimed);
       this.#turns.set(claimed, turn);
       // Others have moved it since we last knew it.
       this.#options.heads.forget(claimed);
       return claimed;
     });
+  }
+
+  async letGo(runs: readonly string[]): Promise<void> {
+    if (runs.length === 0) return;
+    await this.#options.connections.read((query) => query.query(LET_GO, [this.id, runs.map(toText)]));
+    for (const run of runs) this.#heard(run, null);
+    for (const run of runs) this.#turns.delete(run);
   }
 
   async beat(): Promise<{ readonly moved: readonly string[]; readonly lost: readonly string[] }> {
@@ -121,7 +171,14 @@ export class PostgresSharedRuns implements SharedRuns {
     const before = new Set(this.#ours);
     const place = `${hostname()} ${process.pid}`;
     const judges = this.#isSteady();
-    await connections.read((query) => query.query(BEAT, [this.id, place, judges ? DEAD_AFTER_MS : null]));
+    const said = await connections.read(async (query) => {
+      const sent = performance.now();
+      const values = [this.id, place, judges ? DEAD_AFTER_MS : null];
+      const beat = { name: "beat", text: BEAT, values, query_timeout: BEAT_ANSWER_MS };
+      const { rows } = await query.query<{ now: number }>(beat);
+      return { sent, now: rows[0]?.now };
+    });
+    this.#told(said.sent, said.now);
     this.#beatAt = performance.now();
     this.#drives = true;
     if (judges && this.#beats++ % ORPHANS_EVERY === 0)
@@ -133,16 +190,19 @@ export class PostgresSharedRuns implements SharedRuns {
       ),
     );
     const held = new Map(rows.map(({ name, turn }) => [fromText(name), turn]));
-    for (const name of held.keys()) this.#heard(name, this.id);
+    for (const name of held.keys()) this.#ours.add(name);
+    // From here on it is known which are ours still.
+    this.#sureSince = said.sent;
     const moved = [...held].filter(([name, turn]) => (this.#turns.get(name) ?? 0) < turn);
     for (const [name, turn] of moved) {
       heads.forget(name);
       this.#turns.set(name, turn);
+      this.#quiet.delete(name);
     }
     // Those that were let go by a turn of ours meanwhile are not lost.
     const lost = [...before].filter((name) => !held.has(name) && this.#ours.has(name));
     for (const name of lost) {
-      this.#ours.delete(name);
+      this.#heard(name, null);
       this.#turns.delete(name);
     }
     return { moved: moved.map(([name]) => name), lost };
@@ -227,6 +287,12 @@ export class PostgresSharedRuns implements SharedRuns {
   }
 }
 
+/** Milliseconds since 1970 by the server's clock. */
+const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::float8";
+
+/** Clocks that differ by less are the same. */
+const CLOCK_MS = 2;
+
 /** Says that we live, and frees the runs of those who do not; without a limit nobody is judged. */
 const BEAT = `WITH me AS (
   INSERT INTO worker (id, place, beat) VALUES ($1, $2, clock_timestamp())
@@ -235,6 +301,14 @@ const BEAT = `WITH me AS (
   DELETE FROM worker WHERE beat < clock_timestamp() - $3::float8 * interval '1 ms' AND id <> $1 RETURNING id
 ), freed AS (
   UPDATE head SET driver = NULL FROM dead WHERE head.driver = dead.id RETURNING head.run
+), told AS (
+  SELECT count(pg_notify('packloop', '')) FROM (SELECT FROM freed LIMIT 1) AS one
+)
+SELECT ${NOW} AS now FROM told`;
+
+const LET_GO = `WITH freed AS (
+  UPDATE head h SET driver = NULL FROM run r
+    WHERE r.id = h.run AND h.driver = $1 AND r.name = ANY($2::text[]) RETURNING h.run
 )
 SELECT pg_notify('packloop', '') FROM freed LIMIT 1`;
 

@@ -7,7 +7,7 @@ import { emptyRun, type Run } from "../../core/run.ts";
 import { Fault } from "../../engine/ports.ts";
 import { creationOf } from "../journal/run-record.ts";
 import { FOLD_VERSION } from "../journal/snapshot.ts";
-import { recordOf } from "../record.ts";
+import { recordFits } from "../record.ts";
 import type { Query } from "./connections.ts";
 import {
   checkedRecord,
@@ -91,7 +91,7 @@ class RunCheck {
         this.problems.push(`program \`${digest}\` of run \`${this.#name}\` is missing`);
     }
     if (record === undefined || this.#folded === undefined) return;
-    if (!sameJson(recordOf(record.run, creationOf(record), this.#folded), record))
+    if (!recordFits(record, creationOf(record), this.#folded))
       this.problems.push(`the record of run \`${this.#name}\` differs from what its journal folds to`);
   }
 

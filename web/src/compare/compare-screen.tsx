@@ -15,6 +15,7 @@ import { Empty, Failed, Loading } from "../part/notices.tsx";
 import { StatusChip } from "../part/status-chip.tsx";
 import { useAsked } from "../part/use-asked.ts";
 import { goWith, runHref, usePlace } from "../route.ts";
+import { traceRows } from "../run/trace-rows.ts";
 import { AlignedTable } from "./aligned-table.tsx";
 import { alignedVisits } from "./aligned-visits.ts";
 
@@ -29,14 +30,12 @@ interface Compared {
   readonly right: readonly TraceRow[];
 }
 
-const tracePath = (run: string): string => `${runPath(run)}/trace?values=short&limit=10000`;
-
 export function CompareScreen({ a, b }: CompareProps) {
   const { value, error, again } = useAsked<Compared>(`${a} ${b}`, async () => {
     const [diff, left, right] = await Promise.all([
       ask<RunDiff>(`${runPath(a)}/diff/${encodeURIComponent(b)}`),
-      ask<readonly TraceRow[]>(tracePath(a)),
-      ask<readonly TraceRow[]>(tracePath(b)),
+      traceRows(a, "short"),
+      traceRows(b, "short"),
     ]);
     return { diff, left, right };
   });
@@ -57,42 +56,87 @@ function Result({ compared: { diff, left, right } }: { readonly compared: Compar
   return (
     <>
       <Totals diff={diff} />
-      {diff.same ? <Empty title="The two runs are the same" /> : <Divergence diff={diff} left={left} />}
+      {diff.same ? (
+        <Empty title="The two runs are the same" />
+      ) : (
+        <Divergence compared={{ diff, left, right }} />
+      )}
       <Change diff={diff} />
       <AlignedTable rows={rows} diff={diff} />
     </>
   );
 }
 
+const TOTALS: readonly {
+  readonly name: string;
+  readonly of: (end: RunDiff["a"]) => number;
+  readonly show: (value: number) => string;
+}[] = [
+  { name: "turns", of: ({ turn }) => turn, show: count },
+  { name: "visits", of: ({ used }) => used.visits, show: count },
+  { name: "model calls", of: ({ used }) => used.model_calls, show: count },
+  { name: "tool calls", of: ({ used }) => used.tool_calls, show: count },
+  { name: "tokens", of: ({ used }) => used.input_tokens + used.output_tokens, show: count },
+  { name: "cost", of: ({ used }) => used.cost_usd, show: money },
+  { name: "time", of: ({ used }) => used.wall_ms, show: duration },
+];
+
 function Totals({ diff }: { readonly diff: RunDiff }) {
   return (
-    <div className="totals">
-      {(["a", "b"] as const).map((side) => {
-        const { run, turn, used } = diff[side];
-        return (
-          <section key={side} className="card" aria-label={run}>
-            <p>
-              <Link to={runHref(run)} className="mono">
-                {run}
-              </Link>{" "}
-              <StatusChip status={diff.status[side] as "completed"} />
-            </p>
-            <p className="faint numbers">
-              {count(turn)} turns, {count(used.visits)} visits, {count(used.model_calls)} model calls,{" "}
-              {count(used.input_tokens + used.output_tokens)} tokens, {money(used.cost_usd)},{" "}
-              {duration(used.wall_ms)}
-            </p>
-          </section>
-        );
-      })}
+    <div className="scroll" tabIndex={0} role="region" aria-label="Totals">
+      <table className="plain totals">
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">Status</th>
+            {TOTALS.map(({ name }) => (
+              <th key={name} scope="col" className="right">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {(["a", "b"] as const).map((side) => (
+            <tr key={side}>
+              <th scope="row">
+                <Link to={runHref(diff[side].run)} className="mono">
+                  {diff[side].run}
+                </Link>
+              </th>
+              <td>
+                <StatusChip status={diff.status[side] as "completed"} />
+              </td>
+              {TOTALS.map(({ name, of, show }) => (
+                <td key={name} className="right numbers">
+                  {show(of(diff[side]))}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <tr>
+            <th scope="row">Difference</th>
+            <td />
+            {TOTALS.map(({ name, of, show }) => (
+              <td key={name} className="right numbers">
+                {signed(of(diff.b) - of(diff.a), show)}
+              </td>
+            ))}
+          </tr>
+        </tbody>
+      </table>
     </div>
   );
 }
 
-function Divergence({ diff, left }: { readonly diff: RunDiff; readonly left: readonly TraceRow[] }) {
+function signed(difference: number, show: (value: number) => string): string {
+  if (difference === 0) return "=";
+  return `${difference < 0 ? "−" : "+"}${show(Math.abs(difference))}`;
+}
+
+function Divergence({ compared: { diff, left, right } }: { readonly compared: Compared }) {
   const first = diff.first_divergence;
   if (first === null) return <p className="lead">The way is the same; only how they ended differs.</p>;
-  const row = left.find(({ to, visit }) => to === first.state && visit === first.visit);
   const change = diff.changes[0];
   return (
     <section className="card divergence">
@@ -111,14 +155,34 @@ function Divergence({ diff, left }: { readonly diff: RunDiff; readonly left: rea
           </div>
         </dl>
       )}
-      {row !== undefined && (
-        <p>
-          <Link to={runHref(diff.a.run, { turn: Math.max(1, row.turn) })}>
-            See the turn before, to fork from it
-          </Link>
-        </p>
-      )}
+      <ForkBefore diff={diff} left={left} right={right} />
     </section>
+  );
+}
+
+/** Fields that a visit has because of how it was entered; the others come about in it. */
+const ENTERED: ReadonlySet<string> = new Set(["visit", "from", "redirected_from"]);
+
+/** In the first run, or in the second where only that one made the visit. */
+function ForkBefore({ diff, left, right }: Compared) {
+  const first = diff.first_divergence;
+  const find = (rows: readonly TraceRow[]) =>
+    rows.find(({ to, visit }) => to === first?.state && visit === first.visit);
+  const [mine, other] = [find(left), find(right)];
+  const row = mine ?? other;
+  if (first === null || row === undefined) return null;
+  const { run } = mine === undefined ? diff.b : diff.a;
+  const turn = ENTERED.has(first.field) ? row.turn - 1 : row.turn;
+  if (turn < 1) return null;
+  return (
+    <p>
+      <Link to={runHref(run, { turn, dialog: "fork" })} className="button">
+        Fork from the turn before
+      </Link>{" "}
+      <Link to={runHref(run, { turn })}>
+        See turn {count(turn)} of {run}
+      </Link>
+    </p>
   );
 }
 

@@ -1,17 +1,21 @@
-// One edit of a fork.
+// One edit of a fork, as it is written.
 
+import { useId } from "react";
+import type { Program } from "../../../src/core/program.ts";
 import type { Moment } from "../journal/journal-shapes.ts";
 import { visible } from "../part/format.ts";
 import type { RunView } from "../run/use-run.ts";
+import { type Edit, isNamed } from "./edit.ts";
 
-export interface Edit {
-  readonly kind: "artifact" | "variable" | "event" | "answer" | "model" | "pack";
-  readonly name: string;
-  readonly value: string;
+/** The pack that the run has at the turn. */
+export interface ForkPack {
+  readonly source: string;
+  readonly program: Program;
 }
 
 interface RowProps {
   readonly view: RunView;
+  readonly pack: ForkPack | undefined;
   readonly edit: Edit;
   readonly change: (edit: Edit) => void;
   readonly remove: () => void;
@@ -24,20 +28,15 @@ const KINDS: Readonly<Record<Edit["kind"], string>> = {
   answer: "answer to a step",
   model: "model",
   pack: "pack",
+  script: "script",
 };
 
-export function EditRow({ view, edit, change, remove }: RowProps) {
-  const moment = view.moment.value;
-  const names = namesOf(edit.kind, moment);
-  const isNamed = edit.kind === "artifact" || edit.kind === "variable" || edit.kind === "answer";
-  const choose = (kind: Edit["kind"]): void => change({ kind, name: "", value: "" });
-  const pick = async (name: string): Promise<void> => {
-    const value =
-      edit.kind === "artifact" && names.includes(name)
-        ? await view.feed.questions.artifact(name, view.turn)
-        : "";
-    change({ ...edit, name, value: value === "" ? edit.value : value });
-  };
+export function EditRow({ view, pack, edit, change, remove }: RowProps) {
+  const names = namesOf(edit.kind, view.moment.value, pack?.program);
+  const choose = (kind: Edit["kind"]): void =>
+    change({ kind, name: "", value: kind === "pack" ? (pack?.source ?? "") : "" });
+  const pick = async (name: string): Promise<void> =>
+    change({ ...edit, name, value: (await valueNow(view, edit.kind, name)) || edit.value });
   return (
     <div className="edit-row">
       <select
@@ -51,9 +50,9 @@ export function EditRow({ view, edit, change, remove }: RowProps) {
           </option>
         ))}
       </select>
-      {isNamed && (
+      {isNamed(edit) && (
         <select
-          aria-label={`Which ${edit.kind}`}
+          aria-label={`Which ${edit.kind === "answer" ? "step" : edit.kind}`}
           value={edit.name}
           onChange={(event) => void pick(event.target.value)}
         >
@@ -65,21 +64,7 @@ export function EditRow({ view, edit, change, remove }: RowProps) {
           ))}
         </select>
       )}
-      {edit.kind === "event" ? (
-        <input
-          aria-label="Event"
-          value={edit.value}
-          onChange={(event) => change({ ...edit, value: event.target.value })}
-        />
-      ) : (
-        <textarea
-          aria-label="Value"
-          rows={edit.kind === "model" ? 1 : 4}
-          className="mono"
-          value={edit.value}
-          onChange={(event) => change({ ...edit, value: event.target.value })}
-        />
-      )}
+      <Value edit={edit} names={names} change={change} />
       <button type="button" className="button quiet" onClick={remove}>
         Remove
       </button>
@@ -87,10 +72,94 @@ export function EditRow({ view, edit, change, remove }: RowProps) {
   );
 }
 
-function namesOf(kind: Edit["kind"], moment: Moment | undefined): readonly string[] {
-  if (moment === undefined) return [];
-  if (kind === "artifact") return moment.artifacts.map(({ name }) => name);
-  if (kind === "variable") return Object.keys(moment.variables);
-  if (kind !== "answer") return [];
-  return moment.steps.filter(({ status }) => status === "open").map(({ step }) => String(step));
+const HINTS: Readonly<Partial<Record<Edit["kind"], string>>> = {
+  answer: "a text, or JSON as in a script: {text, calls, artifacts, event}",
+  pack: "YAML or JSON, or the digest of a pack that is known here",
+  script: "JSON: answers of a scripted model, tools and people",
+  model: "provider/model",
+};
+
+interface ValueProps {
+  readonly edit: Edit;
+  readonly names: readonly string[];
+  readonly change: (edit: Edit) => void;
 }
+
+function Value({ edit, names, change }: ValueProps) {
+  const list = useId();
+  const set = (value: string): void => change({ ...edit, value });
+  if (edit.kind === "event" || edit.kind === "model")
+    return (
+      <>
+        <input
+          aria-label={edit.kind === "event" ? "Event" : "Model"}
+          placeholder={HINTS[edit.kind]}
+          value={edit.value}
+          list={list}
+          onChange={(event) => set(event.target.value)}
+        />
+        <datalist id={list}>
+          {(edit.kind === "event" ? names : []).map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </>
+    );
+  return (
+    <textarea
+      aria-label="Value"
+      placeholder={HINTS[edit.kind]}
+      rows={edit.kind === "pack" ? 10 : 4}
+      className="mono"
+      value={edit.value}
+      onChange={(event) => set(event.target.value)}
+    />
+  );
+}
+
+/** What is there now is where an edit begins. */
+async function valueNow({ feed, turn, moment }: RunView, kind: Edit["kind"], name: string): Promise<string> {
+  const { artifacts = [], variables = [] } = moment.value ?? {};
+  if (kind === "artifact" && artifacts.some((one) => one.name === name))
+    return feed.questions.artifact(name, turn);
+  if (kind === "variable" && variables.some((one) => one.name === name))
+    return feed.questions.variable(name, turn);
+  return "";
+}
+
+/** Also what the pack declares and the run has not yet. */
+function namesOf(
+  kind: Edit["kind"],
+  moment: Moment | undefined,
+  program: Program | undefined,
+): readonly string[] {
+  if (moment === undefined) return [];
+  const { state } = moment.summary;
+  const workflow = program?.workflow ?? null;
+  switch (kind) {
+    case "artifact":
+      return united(moment.artifacts, Object.keys(workflow?.artifacts ?? {}));
+    case "variable": {
+      const prompts = Object.values(program?.prompts ?? {});
+      return united(
+        moment.variables,
+        prompts.flatMap(({ variables }) => variables.map(({ name }) => name)),
+      );
+    }
+    case "event": {
+      const known = workflow !== null && state !== null && Object.hasOwn(workflow.states, state);
+      return known ? Object.keys(workflow.states[state]?.events ?? {}) : [];
+    }
+    case "answer":
+      return moment.steps.filter(({ status }) => OPEN.has(status)).map(({ step }) => String(step));
+    default:
+      return [];
+  }
+}
+
+const OPEN: ReadonlySet<string> = new Set(["open", "in_doubt", "deferred"]);
+
+const united = (
+  there: readonly { readonly name: string }[],
+  declared: readonly string[],
+): readonly string[] => [...new Set([...there.map(({ name }) => name), ...declared])];

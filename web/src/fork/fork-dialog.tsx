@@ -1,36 +1,59 @@
-// A new run from a turn of this one, with edits, after a look at what it would call. The run itself never
-// changes.
+// A new run from a turn of this one: decided again from the recorded answers, live from here, or with
+// edits. What it would call is shown before. The run itself never changes.
 
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Summary } from "../../../src/core/summary.ts";
 import type { ForkView } from "../../../src/host/fork-view.ts";
 import { ask, runPath } from "../api.ts";
-import { valueIn } from "../inbox/json-field.ts";
-import { cutValue } from "../journal/cut-text.ts";
 import { CopyButton } from "../part/copy-button.tsx";
 import { Dialog } from "../part/dialog.tsx";
 import { visible } from "../part/format.ts";
-import { TextView } from "../part/text-view.tsx";
+import { useAsked } from "../part/use-asked.ts";
 import { go, runHref } from "../route.ts";
 import type { RunView } from "../run/use-run.ts";
-import { type Edit, EditRow } from "./edit-row.tsx";
+import { commandFor, type Edit, isWhole, sentEdit } from "./edit.ts";
+import { EditRow, type ForkPack } from "./edit-row.tsx";
+import { ForkPlan } from "./fork-plan.tsx";
+import { Replayed } from "./replayed.tsx";
 
 interface ForkProps {
   readonly view: RunView;
   readonly close: () => void;
 }
 
+const MODES = { replay: "Replay", live: "Run live from here", edit: "Edit, then run" } as const;
+type Mode = keyof typeof MODES;
+
 export function ForkDialog({ view, close }: ForkProps) {
+  const { feed, turn } = view;
+  const [mode, setMode] = useState<Mode>("live");
+  return (
+    <Dialog title={`Fork from turn ${turn}`} close={close} isWide>
+      <p className="lead">{visible(feed.run)} stays as it is, whatever you choose.</p>
+      <div className="segments" role="group" aria-label="How to go on">
+        {(Object.keys(MODES) as Mode[]).map((one) => (
+          <button key={one} type="button" aria-pressed={one === mode} onClick={() => setMode(one)}>
+            {MODES[one]}
+          </button>
+        ))}
+      </div>
+      {mode === "replay" ? (
+        <Replayed run={feed.run} turn={turn} />
+      ) : (
+        <Fork key={mode} view={view} hasEdits={mode === "edit"} />
+      )}
+    </Dialog>
+  );
+}
+
+function Fork({ view, hasEdits }: { readonly view: RunView; readonly hasEdits: boolean }) {
   const { feed, turn } = view;
   const [edits, setEdits] = useState<readonly Edit[]>([]);
   const [isReset, setReset] = useState(false);
   const [plan, setPlan] = useState<ForkView>();
   const [problem, setProblem] = useState<string>();
+  const terms = { run: feed.run, turn, edits, isReset };
   const body = { turn, edits: edits.map(sentEdit), reset_budget: isReset };
-  const change = (next: readonly Edit[]): void => {
-    setEdits(next);
-    setPlan(undefined);
-  };
   const act = async (work: () => Promise<void>): Promise<void> => {
     setProblem(undefined);
     try {
@@ -42,45 +65,41 @@ export function ForkDialog({ view, close }: ForkProps) {
   const preview = () =>
     act(async () => setPlan(await ask<ForkView>(`${runPath(feed.run)}/fork?dry_run=true`, { body })));
   const run = () =>
-    act(async () => {
-      const forked = await ask<Summary>(`${runPath(feed.run)}/fork`, { body });
-      go(runHref(forked.run));
-    });
+    act(async () => go(runHref((await ask<Summary>(`${runPath(feed.run)}/fork`, { body })).run)));
+  // Without edits there is nothing to wait for.
+  useEffect(() => {
+    if (!hasEdits) void preview();
+  }, [hasEdits, isReset]);
+  const change = (next: readonly Edit[]): void => {
+    setEdits(next);
+    setPlan(undefined);
+  };
+  const isReady = edits.every(isWhole);
   return (
-    <Dialog title={`Fork from turn ${turn}`} close={close} isWide>
-      <p className="lead">
-        A new run with everything up to turn {turn}, then live from there. {feed.run} stays as it is.
-      </p>
-      <Edits view={view} edits={edits} change={change} />
-      <div className="actions">
-        <button
-          type="button"
-          className="button"
-          onClick={() => change([...edits, { kind: "artifact", name: "", value: "" }])}
-        >
-          Add an edit
-        </button>
-        <label className="check">
-          <input type="checkbox" checked={isReset} onChange={(event) => setReset(event.target.checked)} />
-          begin the budgets anew
-        </label>
-      </div>
-      {plan !== undefined && <Plan plan={plan} />}
+    <>
+      {hasEdits && <Edits view={view} edits={edits} change={change} />}
+      <label className="check">
+        <input type="checkbox" checked={isReset} onChange={(event) => setReset(event.target.checked)} />
+        begin the budgets anew
+      </label>
+      {plan !== undefined && <ForkPlan plan={plan} />}
       {problem !== undefined && (
         <p className="problem" role="alert">
           {visible(problem)}
         </p>
       )}
       <div className="actions end">
-        <CopyButton text={() => commandFor(feed.run, turn, edits)}>Copy command</CopyButton>
-        <button type="button" className="button" onClick={() => void preview()}>
-          Preview
-        </button>
-        <button type="button" className="button primary" onClick={() => void run()}>
+        <CopyButton text={() => commandFor(terms)}>Copy command</CopyButton>
+        {hasEdits && (
+          <button type="button" className="button" disabled={!isReady} onClick={() => void preview()}>
+            Preview
+          </button>
+        )}
+        <button type="button" className="button primary" disabled={!isReady} onClick={() => void run()}>
           Fork and run
         </button>
       </div>
-    </Dialog>
+    </>
   );
 }
 
@@ -91,76 +110,34 @@ interface EditsProps {
 }
 
 function Edits({ view, edits, change }: EditsProps) {
-  return (
-    <ul className="edits">
-      {edits.map((edit, index) => (
-        <li key={index}>
-          <EditRow
-            view={view}
-            edit={edit}
-            change={(next) => change(edits.map((one, at) => (at === index ? next : one)))}
-            remove={() => change(edits.filter((_, at) => at !== index))}
-          />
-        </li>
-      ))}
-    </ul>
+  const digest = view.moment.value?.summary.pack.digest;
+  const { value: pack } = useAsked<ForkPack>(digest, () =>
+    ask<ForkPack>(`/api/packs/${encodeURIComponent(digest ?? "")}`),
   );
-}
-
-function sentEdit({ kind, name, value }: Edit): Readonly<Record<string, unknown>> {
-  switch (kind) {
-    case "artifact":
-      return { artifact: name, value: valueIn(value) };
-    case "variable":
-      return { variable: name, value: valueIn(value) };
-    case "event":
-      return { event: value };
-    case "answer":
-      return { step: Number(name), value: valueIn(value) };
-    case "model":
-      return { model: value };
-    case "pack":
-      return { pack: value };
-  }
-}
-
-function commandFor(run: string, turn: number, edits: readonly Edit[]): string {
-  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-  const flags = edits.flatMap(({ kind, name, value }) => {
-    if (kind === "artifact") return [`--set ${quoted(`artifact.${name}=${value}`)}`];
-    if (kind === "variable") return [`--var ${quoted(`${name}=${value}`)}`];
-    if (kind === "event") return [`--event ${quoted(value)}`];
-    return kind === "model" ? [`--model ${quoted(value)}`] : [];
-  });
-  return ["packloop fork", `${run}@${turn}`, ...flags].join(" ");
-}
-
-function Plan({ plan }: { readonly plan: ForkView }) {
-  const tools = plan.calls.filter(({ kind }) => kind !== "model").length;
   return (
-    <section className="card plan" aria-label="What the fork would do">
-      <p>
-        It begins in <strong>{visible(plan.state ?? "no state")}</strong> and first makes{" "}
-        {plan.calls.length === 0
-          ? "no call"
-          : plan.calls.length === 1
-            ? "one call"
-            : `${plan.calls.length} calls`}
-        {tools > 0 && `, ${tools} of tools`}
-        {plan.waiting_for.length > 0 &&
-          `; it waits for ${plan.waiting_for.map(({ kind }) => kind.replace("_", " ")).join(", ")}`}
-        .
-      </p>
-      <ul className="plain-list">
-        {plan.calls.map((call) => (
-          <li key={call.step}>
-            {call.kind === "model"
-              ? `model, prompt ${visible(call.prompt)}`
-              : `${call.kind} ${visible(call.tool ?? "")}`}
-            {call.args !== undefined && <TextView text={cutValue(call.args)} label="Arguments" />}
+    <>
+      <ul className="edits">
+        {edits.map((edit, index) => (
+          <li key={index}>
+            <EditRow
+              view={view}
+              pack={pack}
+              edit={edit}
+              change={(next) => change(edits.map((one, at) => (at === index ? next : one)))}
+              remove={() => change(edits.filter((_, at) => at !== index))}
+            />
           </li>
         ))}
       </ul>
-    </section>
+      <div className="actions">
+        <button
+          type="button"
+          className="button"
+          onClick={() => change([...edits, { kind: "artifact", name: "", value: "" }])}
+        >
+          Add an edit
+        </button>
+      </div>
+    </>
   );
 }

@@ -1,13 +1,15 @@
 // An answer from outside, and the ways out of doubt: a call whose end nobody knows.
 
 import { useState } from "react";
-import { isObject } from "../../../src/base/json.ts";
+import { get, isObject, type Json, type JsonObject } from "../../../src/base/json.ts";
 import type { InboxItem } from "../../../src/host/inbox.ts";
 import { cutValue } from "../journal/cut-text.ts";
+import { visible } from "../part/format.ts";
 import { TextView } from "../part/text-view.tsx";
-import { Confirm, Write } from "./approval-form.tsx";
+import { Confirm, Write } from "./confirm.tsx";
 import type { Decide } from "./decide.ts";
 import { valueIn } from "./json-field.ts";
+import { SchemaForm } from "./schema-form.tsx";
 
 interface FormProps {
   readonly item: InboxItem;
@@ -15,22 +17,29 @@ interface FormProps {
 }
 
 export function AnswerForm({ item, decide }: FormProps) {
-  const { question } = item;
-  const text =
-    isObject(question) && typeof question["message"] === "string" ? question["message"] : undefined;
+  const { question, args } = item;
+  const [text, problem] = [get(question, "text") ?? get(question, "message"), get(question, "problem")];
   return (
     <>
-      {text !== undefined && <p className="question">{text}</p>}
-      {question !== undefined && text === undefined && (
-        <TextView text={cutValue(question)} label="Question" />
+      {typeof text === "string" && <p className="question">{visible(text)}</p>}
+      {typeof text !== "string" && (
+        <TextView text={cutValue(question ?? args)} label={`Question of ${item.run}`} />
       )}
-      <Write
-        label="Answer, as text or JSON"
+      {typeof problem === "string" && <p className="problem">{visible(problem)}</p>}
+      <SchemaForm
+        schema={schemaOf(question)}
         word="Answer"
-        act={(given) => decide(`/answers/${item.step}`, { result: valueIn(given) }, "answered")}
+        act={(result) => decide(`/answers/${item.step}`, { result }, "answered")}
       />
     </>
   );
+}
+
+/** Choices are a schema of their own; without either anything can be said. */
+function schemaOf(question: Json | undefined): JsonObject {
+  const [choices, schema] = [get(question, "choices"), get(question, "schema")];
+  if (Array.isArray(choices) && choices.length > 0) return { enum: choices as readonly Json[] };
+  return isObject(schema) ? schema : {};
 }
 
 type Way = "choose" | "retry" | "result" | "abort";
@@ -43,7 +52,10 @@ export function DoubtForm({ item, decide }: FormProps) {
     case "choose":
       return (
         <>
-          <p>It may have been made or not: the process ended while the call was under way.</p>
+          <p>
+            It may have been made or not: the process ended while the call was under way. Look where it works
+            before you choose.
+          </p>
           <div className="actions">
             <button type="button" className="button" onClick={() => setWay("retry")}>
               Make the call again

@@ -1,11 +1,14 @@
 // Approve, reject, change the arguments, or answer in place of the call. What is approved is named by its
 // hash.
 
-import { useRef, useState } from "react";
+import { useMemo, useState } from "react";
 import type { Json } from "../../../src/base/json.ts";
 import type { InboxItem } from "../../../src/host/inbox.ts";
+import { visible } from "../part/format.ts";
 import { useKeys } from "../part/keys.ts";
-import type { Decide } from "./decide.ts";
+import { ArgumentsDiff } from "./arguments-diff.tsx";
+import { Confirm, Write } from "./confirm.tsx";
+import { type Decide, isGrave } from "./decide.ts";
 import { parsedJson } from "./json-field.ts";
 
 interface FormProps {
@@ -24,31 +27,9 @@ export function ApprovalForm({ item, decide, takesKeys }: FormProps) {
   const back = (): void => setMode("choose");
   switch (mode) {
     case "choose":
-      return (
-        <div className="actions">
-          <button type="button" className="button primary" onClick={() => setMode("approve")}>
-            Approve
-          </button>
-          <button type="button" className="button danger" onClick={() => setMode("reject")}>
-            Reject
-          </button>
-          <button type="button" className="button quiet" onClick={() => setMode("edit")}>
-            Change arguments
-          </button>
-          <button type="button" className="button quiet" onClick={() => setMode("respond")}>
-            Answer instead
-          </button>
-        </div>
-      );
+      return <Choose choose={setMode} />;
     case "approve":
-      return (
-        <Confirm
-          text={`Run ${item.tool ?? "it"} with exactly these arguments?`}
-          word="Approve"
-          act={() => send({ decision: "approve" }, "approved")}
-          back={back}
-        />
-      );
+      return <Approve item={item} send={send} back={back} />;
     case "reject":
       return (
         <Write
@@ -81,68 +62,68 @@ export function ApprovalForm({ item, decide, takesKeys }: FormProps) {
   }
 }
 
-interface ConfirmProps {
-  readonly text: string;
-  readonly word: string;
-  readonly act: () => Promise<void>;
-  readonly back: () => void;
-}
-
-export function Confirm({ text, word, act, back }: ConfirmProps) {
+function Choose({ choose }: { readonly choose: (mode: Mode) => void }) {
   return (
-    <div className="confirm">
-      <p>{text}</p>
-      <div className="actions">
-        <button type="button" className="button primary" autoFocus onClick={() => void act()}>
-          {word}
-        </button>
-        <button type="button" className="button quiet" onClick={back}>
-          Back
-        </button>
-      </div>
+    <div className="actions">
+      <button type="button" className="button primary" onClick={() => choose("approve")}>
+        Approve
+      </button>
+      <button type="button" className="button danger" onClick={() => choose("reject")}>
+        Reject
+      </button>
+      <button type="button" className="button quiet" onClick={() => choose("edit")}>
+        Change arguments
+      </button>
+      <button type="button" className="button quiet" onClick={() => choose("respond")}>
+        Answer instead
+      </button>
     </div>
   );
 }
 
-interface WriteProps {
-  readonly label: string;
-  readonly word: string;
-  readonly isOptional?: boolean;
-  readonly act: (text: string) => Promise<void>;
-  readonly back?: () => void;
+interface ApproveProps {
+  readonly item: InboxItem;
+  readonly send: (body: Readonly<Record<string, unknown>>, word: string) => Promise<void>;
+  readonly back: () => void;
 }
 
-export function Write({ label, word, isOptional = false, act, back }: WriteProps) {
-  const [text, setText] = useState("");
-  const field = useRef<HTMLTextAreaElement>(null);
+/**
+ * A call that cannot be taken back, or of which nothing is known, is asked about a second time, with the
+ * focus on the way back.
+ */
+function Approve({ item, send, back }: ApproveProps) {
+  const [comment, setComment] = useState("");
+  const [isSure, setSure] = useState(false);
+  const tool = visible(item.tool ?? "it");
+  const approve = () =>
+    send({ decision: "approve", ...(comment.trim() !== "" && { reason: comment }) }, "approved");
+  const needsMore = item.risk === undefined || isGrave(item.risk);
+  const why = item.risk === undefined ? "is not known as harmless" : "cannot simply be taken back";
+  if (isSure)
+    return (
+      <Confirm
+        // Another question is another element: the focus must not stay where it was.
+        key="sure"
+        text={`${tool} ${why}. Approve it all the same?`}
+        word="Yes, run it"
+        isGrave
+        act={approve}
+        back={back}
+      />
+    );
   return (
-    <div className="confirm">
+    <Confirm
+      key="first"
+      text={`Run ${tool} with exactly these arguments?`}
+      word="Approve"
+      act={async () => (needsMore ? setSure(true) : approve())}
+      back={back}
+    >
       <label className="field">
-        {label}
-        <textarea
-          ref={field}
-          rows={3}
-          value={text}
-          autoFocus={back !== undefined}
-          onChange={(event) => setText(event.target.value)}
-        />
+        Comment, kept in the journal
+        <input value={comment} onChange={(event) => setComment(event.target.value)} />
       </label>
-      <div className="actions">
-        <button
-          type="button"
-          className="button primary"
-          disabled={!isOptional && text.trim() === ""}
-          onClick={() => void act(text)}
-        >
-          {word}
-        </button>
-        {back !== undefined && (
-          <button type="button" className="button quiet" onClick={back}>
-            Back
-          </button>
-        )}
-      </div>
-    </div>
+    </Confirm>
   );
 }
 
@@ -154,7 +135,7 @@ interface EditProps {
 
 function Edit({ args, act, back }: EditProps) {
   const [text, setText] = useState(() => JSON.stringify(args, null, 2));
-  const parsed = parsedJson(text);
+  const parsed = useMemo(() => parsedJson(text), [text]);
   return (
     <div className="confirm">
       <label className="field">
@@ -168,7 +149,11 @@ function Edit({ args, act, back }: EditProps) {
           onChange={(event) => setText(event.target.value)}
         />
       </label>
-      {!parsed.ok && <p className="problem">{parsed.message}</p>}
+      {parsed.ok ? (
+        <ArgumentsDiff before={args} after={parsed.value} label="Changes that you make" />
+      ) : (
+        <p className="problem">{parsed.message}</p>
+      )}
       <div className="actions">
         <button
           type="button"

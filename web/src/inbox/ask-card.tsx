@@ -1,7 +1,8 @@
 // One thing that a run waits for, with everything that is needed to decide it, and the form that decides.
+// Once it is decided a line says by whom, when and what.
 
 import { useState } from "react";
-import type { JsonObject } from "../../../src/base/json.ts";
+import type { Json, JsonObject } from "../../../src/base/json.ts";
 import type { Summary } from "../../../src/core/summary.ts";
 import type { InboxItem } from "../../../src/host/inbox.ts";
 import { ApiError, ask, runPath } from "../api.ts";
@@ -14,16 +15,19 @@ import { runHref } from "../route.ts";
 import { choicesNow } from "../theme.ts";
 import { AnswerForm, DoubtForm } from "./answer-form.tsx";
 import { ApprovalForm } from "./approval-form.tsx";
+import { ArgumentsDiff } from "./arguments-diff.tsx";
 import type { Decide } from "./decide.ts";
 import { EventForm, MessageForm } from "./event-form.tsx";
+import { RiskLines } from "./risk-lines.tsx";
 
 interface CardProps {
   readonly item: InboxItem;
-  /** The turn that is shown, where it is known already. */
-  readonly turn?: number;
-  readonly isInRun?: boolean;
+  /** The run that the card is shown in; its own name is left out there. */
+  readonly within?: string;
   /** Takes the keys for approve and reject. */
   readonly isFirst?: boolean;
+  /** It does not wait any more, and was not decided here. */
+  readonly isGone?: boolean;
   readonly stale?: () => void;
 }
 
@@ -35,67 +39,88 @@ const TITLES: Readonly<Record<InboxItem["kind"], string>> = {
   answer: "Waits for an answer",
 };
 
-export function AskCard({ item, turn, isInRun = false, isFirst = false, stale }: CardProps) {
-  const now = useNow();
-  const known = useAsked<Summary>(turn === undefined ? item.run : undefined, () =>
-    ask<Summary>(`${runPath(item.run)}?output=none`),
-  );
-  const [done, setDone] = useState<string>();
+interface Done {
+  readonly text: string;
+  readonly turn: number;
+}
+
+export function AskCard({ item, within, isFirst = false, isGone = false, stale }: CardProps) {
+  const [decided, setDone] = useState<Done>();
+  // A question whose answer did not fit is asked again, as the same step.
+  const done = decided !== undefined && !isGone && item.turn > decided.turn ? undefined : decided;
   const [problem, setProblem] = useState<string>();
-  const ifTurn = turn ?? known.value?.turns;
   const decide: Decide = async (path, body, word) => {
     setProblem(undefined);
     const { by } = choicesNow();
     const signed = by === "" ? body : { ...body, by };
     try {
-      await ask(`${runPath(item.run)}${path}`, { body: signed, ...(ifTurn !== undefined && { ifTurn }) });
-      setDone(`${word} ${new Date().toISOString().slice(11, 19)} UTC`);
+      const asked = { body: signed, ifTurn: item.turn };
+      const { turns } = await ask<Summary>(`${runPath(item.run)}${path}`, asked);
+      setDone({ text: `${word}${by === "" ? "" : ` by ${by}`}, ${clock(Date.now())}`, turn: turns });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const isStale = error.status === 409 || error.status === 412;
       setProblem(isStale ? `${error.message}. The run has moved on; look at it again.` : error.message);
-      if (isStale) {
-        known.again();
-        stale?.();
-      }
+      if (isStale) stale?.();
     }
   };
+  const isClosed = done !== undefined || isGone;
   return (
     <article
-      className={done === undefined ? "card ask" : "card ask decided"}
-      aria-label={`${TITLES[item.kind]}: ${item.tool ?? item.state ?? item.run}`}
+      className={isClosed ? "card ask decided" : "card ask"}
+      aria-label={`${TITLES[item.kind]}: ${visible(item.tool ?? item.state ?? item.run)}`}
     >
-      <header className="ask-head">
-        <h2>
-          {TITLES[item.kind]}
-          {item.tool !== undefined && (
-            <>
-              {": "}
-              <code>{visible(item.tool)}</code>
-            </>
-          )}
-        </h2>
-        {!isInRun && (
-          <p className="faint small">
-            <Link to={runHref(item.run)} className="mono">
-              {item.run}
-            </Link>{" "}
-            {visible(item.pack.id)} in {visible(item.state ?? "no state")}, {age(Date.parse(item.since), now)}
-            {item.expires_at !== null && `, until ${clock(Date.parse(item.expires_at))}`}
-          </p>
-        )}
-      </header>
-      {done !== undefined ? (
-        <p className="audit">✓ {done}</p>
-      ) : (
-        <AskBody item={item} decide={decide} isFirst={isFirst} isInRun={isInRun} />
+      <CardHead item={item} within={within} />
+      {done !== undefined && (
+        <p className="audit">
+          ✓ {visible(done.text)}
+          {item.sha256 !== undefined && <span className="mono hash"> {item.sha256.slice(0, 12)}</span>}{" "}
+          <Link to={runHref(item.run, { turn: done.turn })}>turn {done.turn}</Link>
+        </p>
       )}
+      {done === undefined && isGone && (
+        <p className="faint">It waits no longer: somebody else has decided it, or the run has moved on.</p>
+      )}
+      {!isClosed && <AskBody item={item} decide={decide} isFirst={isFirst} isInRun={within !== undefined} />}
       {problem !== undefined && (
         <p className="problem" role="alert">
           {visible(problem)}
         </p>
       )}
     </article>
+  );
+}
+
+function CardHead({ item, within }: { readonly item: InboxItem; readonly within: string | undefined }) {
+  const now = useNow();
+  const isOwn = within === item.run;
+  const callers = within === undefined ? item.parents : [];
+  return (
+    <header className="ask-head">
+      <h2>
+        {TITLES[item.kind]}
+        {item.tool !== undefined && (
+          <>
+            {": "}
+            <code>{visible(item.tool)}</code>
+          </>
+        )}
+      </h2>
+      <p className="faint small">
+        {!isOwn && (
+          <>
+            <Link to={runHref(item.run)} className="mono">
+              {visible(item.run)}
+            </Link>{" "}
+            {visible(item.pack.id)} in {visible(item.state ?? "no state")},{" "}
+          </>
+        )}
+        {age(Date.parse(item.since), now)}
+        {item.requested_by !== null && `, started by ${visible(item.requested_by)}`}
+        {item.expires_at !== null && `, until ${clock(Date.parse(item.expires_at))}`}
+      </p>
+      {callers.length > 0 && <p className="faint small">asked for {callers.map(visible).join(", then ")}</p>}
+    </header>
   );
 }
 
@@ -107,25 +132,35 @@ interface BodyProps {
 }
 
 function AskBody({ item, decide, isFirst, isInRun }: BodyProps) {
+  const { args, sha256, risk, first_args: first } = item;
   return (
     <>
-      {item.args !== undefined && (
+      {risk !== undefined && item.kind !== "answer" && <RiskLines risk={risk} />}
+      {args !== undefined && item.kind !== "answer" && (
+        <Arguments args={args} label={`Arguments in step ${item.step} of ${item.run}`} />
+      )}
+      {first !== undefined && args !== undefined && (
         <>
-          <h3>Arguments</h3>
-          <TextView
-            text={cutValue(item.args)}
-            label="Arguments"
-            whole={async () => JSON.stringify(item.args, null, 2)}
-          />
+          <h3>Changed by a person since the model asked</h3>
+          <ArgumentsDiff before={first} after={args} label={`Changes in step ${item.step} of ${item.run}`} />
         </>
       )}
-      {item.sha256 !== undefined && (
+      {sha256 !== undefined && (
         <p className="small faint">
-          SHA-256 <span className="mono hash">{item.sha256}</span>
+          SHA-256 <span className="mono hash">{sha256}</span>
         </p>
       )}
       {!isInRun && (item.kind === "event" || item.kind === "message") && <About run={item.run} />}
       <FormOf item={item} decide={decide} isFirst={isFirst} />
+    </>
+  );
+}
+
+function Arguments({ args, label }: { readonly args: Json; readonly label: string }) {
+  return (
+    <>
+      <h3>Arguments</h3>
+      <TextView text={cutValue(args)} label={label} whole={async () => textOf(args)} />
     </>
   );
 }
@@ -142,7 +177,11 @@ function About({ run }: { readonly run: string }) {
       {entries.map(([name, artifact]) => (
         <div key={name}>
           <h3>{visible(name)}</h3>
-          <TextView text={cutValue(artifact)} label={name} whole={async () => textOf(artifact)} />
+          <TextView
+            text={cutValue(artifact)}
+            label={`${visible(name)} of ${run}`}
+            whole={async () => textOf(artifact)}
+          />
         </div>
       ))}
     </div>

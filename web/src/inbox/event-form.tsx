@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { InboxItem } from "../../../src/host/inbox.ts";
 import { visible } from "../part/format.ts";
-import { Write } from "./approval-form.tsx";
+import { Write } from "./confirm.tsx";
 import type { Decide } from "./decide.ts";
 
 interface FormProps {
@@ -18,8 +18,8 @@ export function EventForm({ item, decide }: FormProps) {
   if (event !== undefined)
     return (
       <Write
-        label={`Context of ${event}: why, or what should be done`}
-        word={`Send ${event}`}
+        label={`Context of ${visible(event)}: why, or what should be done`}
+        word={`Send ${visible(event)}`}
         isOptional
         act={(context) =>
           decide("/events", { name: event, ...(context !== "" && { context }) }, `sent ${event}`)

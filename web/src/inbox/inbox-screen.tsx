@@ -21,6 +21,7 @@ export function InboxScreen() {
   const round = useChanges();
   const { value, error, again } = useAsked<InboxPage>(`inbox ${round}`, () => ask<InboxPage>("/api/inbox"));
   const shown = useKept(value?.items);
+  const first = shown.find(({ item, isGone }) => !isGone && item.kind === "approval");
   return (
     <div className="screen narrow-screen">
       <div className="screen-head">
@@ -39,8 +40,8 @@ export function InboxScreen() {
           Approvals, questions and calls in doubt appear here by themselves.
         </Empty>
       )}
-      {shown.map((item, index) => (
-        <AskCard key={keyOf(item)} item={item} isFirst={index === 0} stale={again} />
+      {shown.map(({ item, isGone }) => (
+        <AskCard key={keyOf(item)} item={item} isFirst={item === first?.item} isGone={isGone} stale={again} />
       ))}
       {typeof value?.next_cursor === "string" && (
         <p className="faint">There are more; they follow when these are decided.</p>
@@ -49,14 +50,24 @@ export function InboxScreen() {
   );
 }
 
+interface Kept {
+  readonly item: InboxItem;
+  readonly isGone: boolean;
+}
+
 /** What was decided stays, as a line that says so, until the screen is left. */
-function useKept(items: readonly InboxItem[] | undefined): readonly InboxItem[] {
-  const [kept, setKept] = useState<readonly InboxItem[]>([]);
+function useKept(items: readonly InboxItem[] | undefined): readonly Kept[] {
+  const [kept, setKept] = useState<readonly Kept[]>([]);
   useEffect(() => {
     if (items === undefined) return;
     setKept((before) => {
-      const known = new Set(before.map(keyOf));
-      return [...before, ...items.filter((item) => !known.has(keyOf(item)))];
+      const now = new Map(items.map((item) => [keyOf(item), item]));
+      const known = new Set(before.map(({ item }) => keyOf(item)));
+      const added = items.filter((item) => !known.has(keyOf(item)));
+      return [
+        ...before.map(({ item }) => ({ item: now.get(keyOf(item)) ?? item, isGone: !now.has(keyOf(item)) })),
+        ...added.map((item) => ({ item, isGone: false })),
+      ];
     });
   }, [items]);
   return kept;

@@ -3,68 +3,86 @@
 
 import { must } from "../../../src/base/assert.ts";
 import type { Json } from "../../../src/base/json.ts";
+import { kept } from "../../../src/base/kept.ts";
 import type { TurnRow } from "../../../src/core/facts.ts";
-import type { Program } from "../../../src/core/program.ts";
 import { artifactValue } from "../../../src/core/run.ts";
+import { budgetAt } from "./budget-view.ts";
 import { textOf } from "./cut-text.ts";
 import { Journal } from "./journal.ts";
-import type { Moment, News, PackShape, Questions, StepView, ValueDiff, VisitRow } from "./journal-shapes.ts";
+import type {
+  BudgetView,
+  Moment,
+  News,
+  PackShape,
+  Questions,
+  StepView,
+  ValueDiff,
+  VisitRow,
+  WholePart,
+} from "./journal-shapes.ts";
 import { type Known, momentAt, summaryAt } from "./moment.ts";
+import { Nearby } from "./nearby.ts";
 import { shapeOf } from "./pack-shape.ts";
+import type { PackOf, Source, Told } from "./source.ts";
 import { stepViewAt, wholePart } from "./step-view.ts";
 import { valueDiff } from "./value-diff.ts";
 
-/** Where turns and programs come from: the server, or the file that they are in. */
-export interface Source {
-  /** Gives every turn once and in order, until the signal; says how it stands meanwhile. */
-  follow(told: Told, signal: AbortSignal): Promise<void>;
-  program(digest: string): Promise<PackOf>;
-}
+/** While a long journal is read the page is told of it so often, and not of every piece. */
+const TOLD_MS = 100;
 
-export interface PackOf {
-  readonly id: string;
-  readonly version: string;
-  readonly program: Program;
-}
-
-export interface Told {
-  /** `turns` is how many there are, as far as is known. */
-  rows(rows: readonly TurnRow[], turns: number): void;
-  live(live: Extract<News, { kind: "live" }>["live"]): void;
-  tokens(step: number, text: string): void;
-}
+/** The page reads each piece in one go. */
+const ROWS_AT_ONCE = 500;
 
 export class JournalService implements Questions {
   readonly #id: string;
   readonly #source: Source;
   readonly #say: (news: News) => void;
   readonly #journal = new Journal();
-  readonly #waiting = new Map<number, (() => void)[]>();
+  readonly #nearby: Nearby;
   readonly #packs = new Map<string, Promise<PackOf>>();
   readonly #stop = new AbortController();
+  #waiting: { readonly turn: number; readonly resolve: () => void }[] = [];
   #pack: PackOf | undefined;
   #turns = 0;
+  /** Visits that the page knows of. */
+  #told = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string, source: Source, say: (news: News) => void) {
     this.#id = id;
     this.#source = source;
     this.#say = say;
+    this.#nearby = new Nearby(
+      (turn) => source.around?.(turn),
+      (near) => this.#sayVisits(near, 0),
+    );
   }
 
-  begin(): void {
+  /** What is around the turn that is shown comes first; all the others come after it. */
+  begin(turn?: number): void {
     const told: Told = {
       rows: (rows, turns) => this.#take(rows, turns),
       live: (live) => this.#say({ kind: "live", live }),
       tokens: (step, text) => this.#say({ kind: "tokens", step, text }),
     };
-    this.#source.follow(told, this.#stop.signal).catch((error: unknown) => {
-      if (this.#stop.signal.aborted) return;
-      this.#say({ kind: "broken", message: error instanceof Error ? error.message : String(error) });
-    });
+    const { signal } = this.#stop;
+    this.#first(turn)
+      .then(() => this.#source.follow(told, signal))
+      .catch((error: unknown) => {
+        if (signal.aborted) return;
+        this.#say({ kind: "broken", message: error instanceof Error ? error.message : String(error) });
+      });
+  }
+
+  /** With the program, so that nothing else stands in the way of what is shown first. */
+  async #first(turn: number | undefined): Promise<void> {
+    const near = await this.#nearby.fetch(turn);
+    if (near !== undefined) await this.#packOf(near.run.digest).catch(() => undefined);
   }
 
   end(): void {
     this.#stop.abort();
+    clearTimeout(this.#timer);
   }
 
   async moment(turn: number): Promise<Moment> {
@@ -72,19 +90,18 @@ export class JournalService implements Questions {
     return momentAt(journal, known, turn);
   }
 
-  async step(step: number, turn: number): Promise<StepView> {
+  async step(step: number, turn: number, detail?: "brief"): Promise<StepView> {
     const { journal, known } = await this.#at(turn);
-    return must(stepViewAt(journal, known, step, turn), "a step that is looked at was asked");
+    const view = stepViewAt(journal, known, { step, turn, isBrief: detail === "brief" });
+    return must(view, "a step that is looked at was asked");
   }
 
   async artifact(name: string, turn: number): Promise<string> {
-    const { journal } = await this.#at(turn);
-    return textOf(valueAt(journal, name, turn));
+    return textOf(await this.#valueAt(name, turn));
   }
 
   async diff(name: string, turns: { readonly before: number; readonly after: number }): Promise<ValueDiff> {
-    const { journal } = await this.#at(Math.max(turns.before, turns.after));
-    return valueDiff(valueAt(journal, name, turns.before), valueAt(journal, name, turns.after));
+    return valueDiff(await this.#valueAt(name, turns.before), await this.#valueAt(name, turns.after));
   }
 
   async facts(turn: number): Promise<string> {
@@ -92,63 +109,105 @@ export class JournalService implements Questions {
     return textOf(journal.row(turn).facts as unknown as Json);
   }
 
-  async whole(step: number, part: "args" | "result" | "request" | "response"): Promise<string> {
-    const { journal, known } = await this.#at(this.#journal.turns);
+  async input(turn: number): Promise<string> {
+    const { journal } = await this.#at(turn);
+    return journal.runAt(turn).input;
+  }
+
+  async variable(name: string, turn: number): Promise<string> {
+    const { journal } = await this.#at(turn);
+    const { variables } = journal.runAt(turn);
+    return textOf(Object.hasOwn(variables, name) ? variables[name] : undefined);
+  }
+
+  async whole(step: number, part: WholePart): Promise<string> {
+    const near = this.#journal.step(step) === undefined ? this.#nearby.withStep(step) : undefined;
+    const { journal, known } = await this.#known(near ?? this.#journal, (near ?? this.#journal).turns);
     return wholePart(journal, known, step, part);
   }
 
-  async shape(): Promise<PackShape> {
-    const { known } = await this.#at(1);
-    return shapeOf(must(known.program, "a run that began has a program"));
+  async shape(digest: string): Promise<PackShape> {
+    return shapeOf((await this.#packOf(digest)).program);
   }
 
-  /** Waits until the turn is here, and its program. */
+  async budget(turn: number): Promise<BudgetView> {
+    return budgetAt(await this.#read(Math.max(1, turn)), turn);
+  }
+
+  async visits(first: number, most: number): Promise<readonly VisitRow[]> {
+    if (this.#source.visits !== undefined && this.#journal.visitCount < first + most)
+      return this.#source.visits(first, most);
+    return this.#journal.visitsFrom(first).rows.slice(0, most);
+  }
+
+  /** Undefined before the first turn, and for an artifact that is not there. */
+  async #valueAt(name: string, turn: number): Promise<Json | undefined> {
+    if (turn < 1) return undefined;
+    const { journal } = await this.#at(turn);
+    const { artifacts } = journal.runAt(turn);
+    const found = Object.hasOwn(artifacts, name) ? artifacts[name] : undefined;
+    return found === undefined ? undefined : artifactValue(found);
+  }
+
+  /** A journal that has the turn: the whole one as soon as it does, and before that one around the turn. */
   async #at(turn: number): Promise<{ readonly journal: Journal; readonly known: Known }> {
-    while (this.#journal.turns < Math.max(1, turn))
-      await new Promise<void>((resolve) => {
-        const list = this.#waiting.get(turn) ?? [];
-        this.#waiting.set(turn, [...list, resolve]);
-      });
-    const { digest } = this.#journal.runAt(turn);
-    this.#pack = await this.#packOf(digest);
+    const wanted = Math.max(1, turn);
+    if (this.#journal.has(wanted)) return this.#known(this.#journal, wanted);
+    const journal = await Promise.race([this.#read(wanted), this.#near(wanted)]);
+    return this.#known(journal, wanted);
+  }
+
+  async #known(
+    journal: Journal,
+    turn: number,
+  ): Promise<{ readonly journal: Journal; readonly known: Known }> {
+    this.#pack = await this.#packOf(journal.runAt(turn).digest);
     const { id, version, program } = this.#pack;
-    return { journal: this.#journal, known: { id: this.#id, pack: { id, version }, program } };
+    return { journal, known: { id: this.#id, pack: { id, version }, program } };
+  }
+
+  /** What is not near, or could not be fetched, is waited for. */
+  async #near(turn: number): Promise<Journal> {
+    const near = await this.#nearby.at(turn);
+    return near ?? this.#read(turn);
+  }
+
+  async #read(turn: number): Promise<Journal> {
+    if (!this.#journal.has(turn)) await new Promise<void>((resolve) => this.#waiting.push({ turn, resolve }));
+    return this.#journal;
   }
 
   #packOf(digest: string): Promise<PackOf> {
-    const known = this.#packs.get(digest);
-    if (known !== undefined) return known;
-    const asked = this.#source.program(digest);
-    this.#packs.set(digest, asked);
+    const asked = kept(this.#packs, digest, () => this.#source.program(digest));
     // What could not be had is asked for again the next time.
     asked.catch(() => this.#packs.delete(digest));
     return asked;
   }
 
   #take(rows: readonly TurnRow[], turns: number): void {
-    const first = this.#journal.visits.length;
-    const begun: VisitRow[] = [];
-    for (const row of rows) if (row.turn === this.#journal.turns + 1) begun.push(...this.#journal.add(row));
+    for (const row of rows) if (row.turn === this.#journal.turns + 1) this.#journal.add(row);
     this.#turns = Math.max(this.#turns, turns, this.#journal.turns);
-    if (begun.length > 0) this.#say({ kind: "visits", first, rows: begun });
-    this.#sayHead();
-    for (const [turn, waiting] of this.#waiting) {
-      if (turn > this.#journal.turns) continue;
-      this.#waiting.delete(turn);
-      for (const resolve of waiting) resolve();
-    }
+    const here = this.#waiting.filter(({ turn }) => this.#journal.has(turn));
+    this.#waiting = this.#waiting.filter(({ turn }) => !this.#journal.has(turn));
+    for (const { resolve } of here) resolve();
+    if (this.#journal.turns >= this.#turns) this.#tell();
+    else this.#timer ??= setTimeout(() => this.#tell(), TOLD_MS);
   }
 
-  #sayHead(): void {
-    const { run } = this.#journal;
+  #tell(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#told = this.#sayVisits(this.#journal, this.#told);
+    const { run, turns } = this.#journal;
     const pack = { id: this.#pack?.id ?? "", version: this.#pack?.version ?? "" };
     const summary = summaryAt({ id: this.#id, pack, program: undefined }, run);
-    this.#say({ kind: "head", summary, loaded: this.#journal.turns, turns: this.#turns });
+    this.#say({ kind: "head", summary, loaded: turns, turns: this.#turns });
   }
-}
 
-function valueAt(journal: Journal, name: string, turn: number): Json | undefined {
-  const { artifacts } = journal.runAt(turn);
-  const found = Object.hasOwn(artifacts, name) ? artifacts[name] : undefined;
-  return found === undefined ? undefined : artifactValue(found);
+  #sayVisits(journal: Journal, from: number): number {
+    const { first, rows } = journal.visitsFrom(from);
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+      this.#say({ kind: "visits", first: first + at, rows: rows.slice(at, at + ROWS_AT_ONCE) });
+    return first + rows.length;
+  }
 }

@@ -1,7 +1,6 @@
 // What is known of a run, in the pieces that cross from the worker to the page. Large values stay behind: a
 // text that is cut says how long it is, and is fetched whole when somebody asks for it.
 
-import type { Json } from "../../../src/base/json.ts";
 import type { Ask } from "../../../src/core/facts.ts";
 import type { Summary, SummaryUsed } from "../../../src/core/summary.ts";
 import type { TraceRow } from "../../../src/core/trace.ts";
@@ -58,15 +57,22 @@ export interface ArtifactLine {
   readonly mode: "replace" | "append";
   readonly value: CutText;
   readonly isJson: boolean;
-  /** The turn that wrote it last, and where that came from. */
-  readonly turn: number;
+  /** The turn that wrote it last, and where that came from; null until the turns before are read. */
+  readonly turn: number | null;
   readonly source: string;
   readonly before: number | null;
+}
+
+export interface VariableLine {
+  readonly name: string;
+  readonly value: CutText;
 }
 
 /** Everything about one turn. */
 export interface Moment {
   readonly turn: number;
+  /** Made from all turns before it. Where it was not, ways are not counted and early writes are not known. */
+  readonly isWhole: boolean;
   readonly at: number;
   /** Without what the run came to. */
   readonly summary: Summary;
@@ -81,7 +87,7 @@ export interface Moment {
   /** The model call that this turn is about. */
   readonly modelStep: number | null;
   readonly facts: CutText;
-  readonly variables: Readonly<Record<string, Json>>;
+  readonly variables: readonly VariableLine[];
   readonly input: CutText;
   /** How often each way was taken: `from` and `to`, with a blank between, and a mark for redirects. */
   readonly ways: Readonly<Record<string, number>>;
@@ -111,6 +117,8 @@ export interface StepView extends StepLine {
   readonly parts: readonly PromptPart[];
   readonly missing: readonly string[];
   readonly messages: readonly ShownMessage[];
+  /** Messages before those, which are not shown. */
+  readonly earlier: number;
   readonly reply: ShownMessage | null;
   readonly offered: readonly string[];
   readonly request: CutText | null;
@@ -127,8 +135,28 @@ export interface DiffLine {
   readonly text: string;
 }
 
+/** One place of a JSON value, and what became of it. */
+export type TreeChange =
+  | { readonly kind: "added"; readonly key: string; readonly after: string }
+  | { readonly kind: "removed"; readonly key: string; readonly before: string }
+  | { readonly kind: "changed"; readonly key: string; readonly before: string; readonly after: string }
+  /** The items are those they were, in another order. */
+  | { readonly kind: "moved"; readonly key: string }
+  | {
+      readonly kind: "inside";
+      readonly key: string;
+      readonly isList: boolean;
+      readonly children: readonly TreeChange[];
+      /** Members that did not change. */
+      readonly same: number;
+    };
+
 export interface ValueDiff {
   readonly lines: readonly DiffLine[];
+  /** In place of lines, for two values of JSON. */
+  readonly tree: readonly TreeChange[] | null;
+  /** All that was there before is still there, and something follows it. */
+  readonly isAppended: boolean;
   readonly added: number;
   readonly removed: number;
   /** Why there are no lines. */
@@ -148,18 +176,49 @@ export interface StateLine {
   readonly leadsTo: readonly { readonly label: string; readonly to: string; readonly redirect: boolean }[];
 }
 
+/** What each state came to by a turn, and how use grew. */
+export interface BudgetView {
+  readonly turn: number;
+  readonly states: readonly StateUse[];
+  /** As visits began, some left out where there are many, and at the turn. */
+  readonly course: readonly SummaryUsed[];
+}
+
+export interface StateUse {
+  readonly state: string;
+  readonly used: SummaryUsed;
+}
+
+/** A part of a step that may have been cut; messages, pieces of the prompt and calls by their place. */
+export type WholePart =
+  | "args"
+  | "result"
+  | "request"
+  | "response"
+  | "reply"
+  | `part ${number}`
+  | `message ${number}`
+  | `call ${number} ${number}`;
+
 export type Live = "loading" | "live" | "lost" | "ended";
 
 /** What the page asks the journal. */
 export interface Questions {
   moment(turn: number): Promise<Moment>;
-  step(step: number, turn: number): Promise<StepView>;
+  /** In `brief` without what the model was sent. */
+  step(step: number, turn: number, detail?: "brief"): Promise<StepView>;
   artifact(name: string, turn: number): Promise<string>;
   diff(name: string, turns: { readonly before: number; readonly after: number }): Promise<ValueDiff>;
   facts(turn: number): Promise<string>;
-  /** The whole of a part that was cut: `args`, `result`, `request`, `response` of a step. */
-  whole(step: number, part: "args" | "result" | "request" | "response"): Promise<string>;
-  shape(): Promise<PackShape>;
+  input(turn: number): Promise<string>;
+  variable(name: string, turn: number): Promise<string>;
+  /** The whole of what a step's view shows in part. */
+  whole(step: number, part: WholePart): Promise<string>;
+  shape(digest: string): Promise<PackShape>;
+  /** Waits until every turn up to this one is here. */
+  budget(turn: number): Promise<BudgetView>;
+  /** Rows from a place on; fewer where there are no more. */
+  visits(first: number, most: number): Promise<readonly VisitRow[]>;
 }
 
 /** What the journal says by itself. */

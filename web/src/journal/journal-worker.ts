@@ -20,7 +20,7 @@ scope.addEventListener("message", ({ data }) => {
     service = new JournalService(data.run, serverSource(data.run), (news) =>
       scope.postMessage({ kind: "news", news }),
     );
-    service.begin();
+    service.begin(data.turn);
     const early = waiting.splice(0);
     for (const call of early) void reply(service, call);
   } else if (service === undefined) waiting.push(data);

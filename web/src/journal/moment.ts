@@ -33,6 +33,7 @@ export function momentAt(journal: Journal, known: Known, turn: number): Moment {
   const turns = turnLines(journal, from, Math.min(last, from + TURNS_SHOWN));
   return {
     turn,
+    isWhole: journal.isWhole,
     at: row.at,
     summary: summaryAt(known, run),
     row: visit,
@@ -42,7 +43,7 @@ export function momentAt(journal: Journal, known: Known, turn: number): Moment {
     artifacts: Object.keys(run.artifacts).map((name) => artifactLine(journal, known, { name, turn, run })),
     modelStep: modelStepOf(journal, turn),
     facts: cutValue(row.facts as unknown as Json),
-    variables: run.variables,
+    variables: Object.entries(run.variables).map(([name, value]) => ({ name, value: cutValue(value) })),
     input: cutText(run.input),
     ways: Object.fromEntries(journal.waysUpTo(visit)),
   };
@@ -62,7 +63,8 @@ function turnLines(journal: Journal, first: number, last: number): readonly Turn
 function modelStepOf(journal: Journal, turn: number): number | null {
   const before = turn === 1 ? undefined : journal.runAt(turn - 1);
   for (const fact of journal.row(turn).facts)
-    if (fact.type === "answered" && before?.open[fact.step]?.ask.kind === "model") return fact.step;
+    if (fact.type === "answered" && before?.open[fact.step]?.ask.kind === "model")
+      return journal.step(fact.step) === undefined ? null : fact.step;
   return journal.modelStepAt(turn);
 }
 
@@ -125,8 +127,9 @@ interface NamedAt {
 
 function artifactLine(journal: Journal, { program }: Known, { name, turn, run }: NamedAt): ArtifactLine {
   const writes = journal.writesOf(name, turn);
-  const last = writes.at(-1) ?? turn;
-  const wrote = journal.row(last).facts.findLast((fact) => fact.type === "wrote" && fact.artifact === name);
+  const last = writes.at(-1) ?? null;
+  const facts = last === null ? [] : journal.row(last).facts;
+  const wrote = facts.findLast((fact) => fact.type === "wrote" && fact.artifact === name);
   const artifact = run.artifacts[name];
   const value = artifact === undefined ? null : artifactValue(artifact);
   const specs = program?.workflow?.artifacts ?? {};

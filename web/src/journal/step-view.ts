@@ -3,12 +3,11 @@
 import type { Json } from "../../../src/base/json.ts";
 import type { Fact, ModelAsk, ModelReply } from "../../../src/core/facts.ts";
 import type { Program } from "../../../src/core/program.ts";
-import { renderPrompt } from "../../../src/core/render.ts";
-import { modelRequest, type RequestMessage } from "../../../src/core/request.ts";
-import { type ArtifactValue, artifactValue, type Run } from "../../../src/core/run.ts";
+import { modelRequest, type RequestMessage, systemPrompt } from "../../../src/core/request.ts";
+import type { Run } from "../../../src/core/run.ts";
 import { cutText, cutValue, textOf } from "./cut-text.ts";
 import type { Journal } from "./journal.ts";
-import type { PromptPart, ShownMessage, StepView } from "./journal-shapes.ts";
+import type { PromptPart, ShownMessage, StepView, WholePart } from "./journal-shapes.ts";
 import { answerIn, type Known, stepLine } from "./moment.ts";
 
 interface Place {
@@ -29,7 +28,15 @@ function placeOf(journal: Journal, step: number): Place | undefined {
   return { fact, asked, from: journal.runAt(fork?.turn ?? asked) };
 }
 
-export function stepViewAt(journal: Journal, known: Known, step: number, turn: number): StepView | undefined {
+/** What is looked at, and whether with all that the model was sent. */
+interface Look {
+  readonly step: number;
+  readonly turn: number;
+  readonly isBrief: boolean;
+}
+
+export function stepViewAt(journal: Journal, known: Known, look: Look): StepView | undefined {
+  const { step, turn, isBrief } = look;
   const place = placeOf(journal, step);
   if (place === undefined) return undefined;
   const { fact, asked, from } = place;
@@ -38,6 +45,7 @@ export function stepViewAt(journal: Journal, known: Known, step: number, turn: n
   const line = stepLine(journal, known, { fact, asked, at, turn, run: journal.runAt(turn) });
   const given = line.answeredTurn === null ? undefined : answerIn(journal, line.answeredTurn, step);
   const outcome = given?.outcome;
+  const reply = outcome?.ok === true && ask.kind === "model" ? replyOf(outcome.value) : undefined;
   const { state } = from;
   return {
     ...line,
@@ -49,62 +57,60 @@ export function stepViewAt(journal: Journal, known: Known, step: number, turn: n
     result: outcome?.ok === true && ask.kind !== "model" ? cutValue(outcome.value) : null,
     error: outcome?.ok === false ? `${outcome.code}: ${outcome.message}` : null,
     response: outcome === undefined ? null : cutValue(outcome),
-    ...(ask.kind === "model" && known.program !== undefined
-      ? modelParts(known.program, from, ask, outcome?.ok === true ? outcome.value : undefined)
-      : noModel),
+    reply: reply === undefined ? null : shownMessage(said(reply)),
+    usage: reply?.usage ?? null,
+    ...(ask.kind === "model" && known.program !== undefined && !isBrief
+      ? sentParts(known.program, from, ask)
+      : nothingSent),
   };
 }
 
-const noModel = {
-  parts: [],
-  missing: [],
-  messages: [],
-  reply: null,
-  offered: [],
-  request: null,
-  usage: null,
-} as const;
+const replyOf = (value: Json): ModelReply => value as unknown as ModelReply;
+const said = ({ text, calls }: ModelReply): RequestMessage => ({ role: "assistant", text, calls });
+
+const nothingSent = { parts: [], missing: [], messages: [], earlier: 0, offered: [], request: null } as const;
 
 /** The whole text of what a view shows in part. */
-export function wholePart(
-  journal: Journal,
-  known: Known,
-  step: number,
-  part: "args" | "result" | "request" | "response",
-): string {
+export function wholePart(journal: Journal, known: Known, step: number, part: WholePart): string {
   const place = placeOf(journal, step);
   const answered = journal.step(step)?.answered ?? null;
   const given = answered === null ? undefined : answerIn(journal, answered, step);
   const ask = place?.fact.ask;
   if (ask === undefined || place === undefined) return "";
+  const value = given?.outcome.ok === true ? given.outcome.value : undefined;
   if (part === "args") return "args" in ask ? textOf(ask.args) : "";
-  if (part === "result") return given?.outcome.ok === true ? textOf(given.outcome.value) : "";
+  if (part === "result") return value === undefined ? "" : textOf(value);
   if (part === "response") return textOf(given?.outcome ?? null);
+  if (part === "reply") return value === undefined ? "" : replyOf(value).text;
   if (ask.kind !== "model" || known.program === undefined) return "";
-  return textOf(modelRequest(known.program, place.from, ask) as unknown as Json);
+  const [kind, first = "", second = ""] = part.split(" ");
+  if (kind === "part")
+    return systemPrompt(known.program, place.from, { part: ask.part }).parts[Number(first)]?.text ?? "";
+  const request = modelRequest(known.program, place.from, ask);
+  if (kind === "request") return textOf(request as unknown as Json);
+  const message = request.messages[Number(first)];
+  if (message === undefined) return "";
+  if (kind === "message") return message.role === "tool" ? textOf(message.value) : message.text;
+  const calls = message.role === "assistant" ? message.calls : [];
+  return textOf(calls[Number(second)]?.args);
 }
 
-function modelParts(program: Program, run: Run, ask: ModelAsk, value: Json | undefined) {
+/** Messages of a long conversation that are shown: the newest. The others are in the request. */
+const MESSAGES_MAX = 100;
+
+function sentParts(program: Program, run: Run, ask: ModelAsk) {
   const request = modelRequest(program, run, ask);
-  const rendered = renderPrompt(program, {
-    prompt: run.prompt,
-    variables: run.variables,
-    workflowContext: run.context,
-    artifactOf: (name) =>
-      Object.hasOwn(run.artifacts, name) ? artifactValue(run.artifacts[name] as ArtifactValue) : undefined,
-  });
-  const reply = value as ModelReply | undefined;
+  const rendered = systemPrompt(program, run, { part: ask.part });
+  const earlier = Math.max(0, request.messages.length - MESSAGES_MAX);
   return {
     parts: rendered.parts.map(
       ({ text, source }): PromptPart => ({ text: cutText(text), kind: source.kind, name: source.name }),
     ),
     missing: rendered.missing,
-    messages: request.messages.map(shownMessage),
-    reply:
-      reply === undefined ? null : shownMessage({ role: "assistant", text: reply.text, calls: reply.calls }),
+    messages: request.messages.slice(earlier).map(shownMessage),
+    earlier,
     offered: request.tools.map(({ name }) => name),
     request: cutValue(request as unknown as Json),
-    usage: reply?.usage ?? null,
   };
 }
 

@@ -6,7 +6,7 @@ import workerUrl from "./journal-worker.ts?worker&url";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 export interface Journaled extends Questions {
-  begin(): void;
+  begin(turn?: number): void;
   end(): void;
 }
 
@@ -37,15 +37,19 @@ export function workerJournal(run: string, say: (news: News) => void): Journaled
         send({ kind: "ask", id: last, name, args } as ToWorker);
       });
   return {
-    begin: () => send({ kind: "open", run }),
+    begin: (turn) => send({ kind: "open", run, turn }),
     end: () => worker.terminate(),
     moment: question("moment"),
     step: question("step"),
     artifact: question("artifact"),
     diff: question("diff"),
     facts: question("facts"),
+    input: question("input"),
+    variable: question("variable"),
     whole: question("whole"),
     shape: question("shape"),
+    budget: question("budget"),
+    visits: question("visits"),
   };
 }
 

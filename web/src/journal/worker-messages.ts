@@ -11,7 +11,10 @@ export type Call = {
   };
 }[keyof Questions];
 
-export type ToWorker = { readonly kind: "open"; readonly run: string } | Call;
+/** `turn` is the one that is shown first; the last when there is none. */
+export type ToWorker =
+  | { readonly kind: "open"; readonly run: string; readonly turn: number | undefined }
+  | Call;
 
 export type FromWorker =
   | { readonly kind: "news"; readonly news: News }

@@ -11,7 +11,7 @@ import { PackGraph } from "../part/pack-graph.tsx";
 import { StateTable } from "../part/state-table.tsx";
 import { useAsked } from "../part/use-asked.ts";
 import { goWith, usePlace } from "../route.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, waysOf } from "./finding.ts";
 import { PackSource } from "./pack-source.tsx";
 
 interface Bound {
@@ -49,8 +49,12 @@ type Tab = keyof typeof TABS;
 function Shown({ pack }: { readonly pack: Pack }) {
   const { query } = usePlace();
   const given = query.get("tab");
+  const chosen = Number(query.get("finding") ?? "-1");
   const tab: Tab = given === "table" || given === "prompts" ? given : "graph";
   const shape = useMemo(() => shapeOf(pack.program), [pack]);
+  const runs = useMemo(() => drawableOf(pack), [pack]);
+  const [first] = runs.keys();
+  const drawn = [...runs.keys()].find((one) => pack.diagnostics.indexOf(one) === chosen) ?? first;
   return (
     <div className="screen pack-screen">
       <div className="screen-head">
@@ -80,16 +84,37 @@ function Shown({ pack }: { readonly pack: Pack }) {
               ))}
             </div>
           </header>
-          {tab === "graph" && <PackGraph drawing={shape.drawing} path={pack.bound.witness ?? []} />}
+          {tab === "graph" && (
+            <>
+              {drawn !== undefined && (
+                <p className="witness small">
+                  <strong>{drawn.code}</strong>: {visible(drawn.related?.[0]?.message ?? drawn.message)}
+                </p>
+              )}
+              <PackGraph drawing={shape.drawing} path={drawn === undefined ? undefined : runs.get(drawn)} />
+            </>
+          )}
           {tab === "table" && <StateTable states={shape.states} />}
           {tab === "prompts" && <Prompts program={pack.program} />}
         </section>
         <section className="panel" aria-label="Text">
-          <PackSource source={pack.source} findings={pack.diagnostics} />
+          <PackSource
+            source={pack.source}
+            findings={pack.diagnostics}
+            drawable={new Set(runs.keys())}
+            drawn={drawn}
+            draw={(finding) => goWith({ finding: pack.diagnostics.indexOf(finding), tab: undefined })}
+          />
         </section>
       </div>
     </div>
   );
+}
+
+/** Findings that are about a run, with the ways it takes. */
+function drawableOf({ diagnostics, program }: Pack): ReadonlyMap<Finding, ReadonlySet<string>> {
+  const all = diagnostics.map((finding) => [finding, waysOf(finding, program)] as const);
+  return new Map(all.filter(([, ways]) => ways.size > 0));
 }
 
 function Certificate({ bound }: { readonly bound: Bound }) {

@@ -1,17 +1,21 @@
 // The text of a pack with what the checker says on the line it says it of.
 
 import { visible } from "../part/format.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, notesOf } from "./finding.ts";
 
 interface SourceProps {
   readonly source: string;
   readonly findings: readonly Finding[];
+  /** Findings whose run can be shown on the graph, the one that is, and how to choose another. */
+  readonly drawable: ReadonlySet<Finding>;
+  readonly drawn: Finding | undefined;
+  readonly draw: (finding: Finding) => void;
 }
 
 /** More lines are not put into a page. */
 const LINES_MAX = 20_000;
 
-export function PackSource({ source, findings }: SourceProps) {
+export function PackSource({ source, findings, drawable, drawn, draw }: SourceProps) {
   const lines = source.split("\n");
   const byLine = new Map<number, Finding[]>();
   for (const finding of findings) {
@@ -37,7 +41,12 @@ export function PackSource({ source, findings }: SourceProps) {
             <li key={index}>
               <code>{visible(line) || " "}</code>
               {byLine.get(index + 1)?.map((finding, nth) => (
-                <Note key={nth} finding={finding} />
+                <Note
+                  key={nth}
+                  finding={finding}
+                  isDrawn={finding === drawn}
+                  draw={drawable.has(finding) ? () => draw(finding) : undefined}
+                />
               ))}
             </li>
           ))}
@@ -48,16 +57,30 @@ export function PackSource({ source, findings }: SourceProps) {
   );
 }
 
-function Note({ finding }: { readonly finding: Finding }) {
-  const { severity, code, message, why, help } = finding;
+interface NoteProps {
+  readonly finding: Finding;
+  readonly isDrawn: boolean;
+  readonly draw: (() => void) | undefined;
+}
+
+function Note({ finding, isDrawn, draw }: NoteProps) {
+  const { severity, code, message } = finding;
   return (
     <div className={`finding ${severity}`}>
       <strong>
         {severity} {code}
-      </strong>{" "}
-      {visible(message)}
-      {why !== undefined && why !== "" && <span className="block faint">{visible(why)}</span>}
-      {help !== undefined && help !== "" && <span className="block">{visible(help)}</span>}
+      </strong>
+      : {visible(message)}
+      {notesOf(finding).map((note, index) => (
+        <span key={index} className="block faint">
+          {visible(note)}
+        </span>
+      ))}
+      {draw !== undefined && (
+        <button type="button" className="button quiet" aria-pressed={isDrawn} onClick={draw}>
+          {isDrawn ? "Shown on the graph" : "Show on the graph"}
+        </button>
+      )}
     </div>
   );
 }

@@ -7,11 +7,13 @@ interface LinkProps {
   readonly to: string;
   readonly className?: string;
   readonly title?: string;
+  /** What it leads to, where the text alone does not say it. */
+  readonly label?: string;
   readonly current?: boolean;
   readonly children: ReactNode;
 }
 
-export function Link({ to, className, title, current, children }: LinkProps) {
+export function Link({ to, className, title, label, current, children }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -25,6 +27,7 @@ export function Link({ to, className, title, current, children }: LinkProps) {
       onClick={follow}
       className={className}
       title={title}
+      aria-label={label}
       aria-current={current ? "page" : undefined}
     >
       {children}

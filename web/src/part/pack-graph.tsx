@@ -1,7 +1,7 @@
 // The graph of a pack: the same pack gives the same picture. Only who looks at it moves the camera. Shapes
 // and words carry what a state is; colour repeats it.
 
-import { type PointerEvent, useMemo, useRef, useState, type WheelEvent } from "react";
+import { type PointerEvent, useRef, useState, type WheelEvent } from "react";
 import { sizes } from "../../../src/pack/graph/boxes.ts";
 import { curveThrough } from "../../../src/pack/graph/curve.ts";
 import type { Drawing, PlacedAgent, PlacedEdge, PlacedNode } from "../../../src/pack/graph/layout.ts";
@@ -21,8 +21,8 @@ interface GraphProps {
   readonly drawing: Drawing;
   readonly overlay?: Overlay;
   readonly pick?: (state: string) => void;
-  /** States of a path to show, in order. */
-  readonly path?: readonly string[];
+  /** Keys of ways to point out. */
+  readonly path?: ReadonlySet<string> | undefined;
 }
 
 interface Camera {
@@ -31,10 +31,11 @@ interface Camera {
   readonly zoom: number;
 }
 
+const NO_WAYS: ReadonlySet<string> = new Set();
 const START: Camera = { x: 0, y: 0, zoom: 1 };
 const ZOOM = { least: 0.2, most: 6, step: 1.25 };
 
-export function PackGraph({ drawing, overlay, pick, path = [] }: GraphProps) {
+export function PackGraph({ drawing, overlay, pick, path = NO_WAYS }: GraphProps) {
   const [camera, setCamera] = useState(START);
   const zoom = (by: number) => setCamera((before) => zoomed(before, by, drawing));
   const wheel = (event: WheelEvent): void => {
@@ -43,10 +44,6 @@ export function PackGraph({ drawing, overlay, pick, path = [] }: GraphProps) {
   const { width, height } = drawing;
   const box = `${camera.x} ${camera.y} ${width / camera.zoom} ${height / camera.zoom}`;
   const drag = useDrag(camera, setCamera, width);
-  const onPath = useMemo(
-    () => new Set(path.slice(1).map((to, at) => wayKey(path[at] ?? "", to, false))),
-    [path],
-  );
   return (
     <div className="graph">
       <div className="graph-tools" role="group" aria-label="Camera">
@@ -89,7 +86,7 @@ export function PackGraph({ drawing, overlay, pick, path = [] }: GraphProps) {
           </g>
         )}
         {drawing.edges.map((edge, index) => (
-          <Edge key={index} edge={edge} nodes={drawing.nodes} overlay={overlay} onPath={onPath} />
+          <Edge key={index} edge={edge} nodes={drawing.nodes} overlay={overlay} onPath={path} />
         ))}
         {drawing.agents.map((agent, index) => (
           <Agent key={index} agent={agent} />
@@ -168,7 +165,8 @@ function Edge(props: EdgeProps & { readonly onPath: ReadonlySet<string> }) {
   const { edge: placed, nodes, overlay, onPath } = props;
   const { edge, points } = placed;
   const d = edge.from === edge.to ? loopOf(nodes[edge.from] as PlacedNode) : curveThrough(points);
-  const key = wayKey(nodes[edge.from]?.node.name ?? "", nodes[edge.to]?.node.name ?? "", false);
+  const isRedirect = edge.kind === "redirect";
+  const key = wayKey(nodes[edge.from]?.node.name ?? "", nodes[edge.to]?.node.name ?? "", isRedirect);
   const isUnused = overlay !== undefined && takenOf(props) === 0;
   const names = [
     "g-edge",

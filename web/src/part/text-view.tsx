@@ -3,6 +3,7 @@
 import { useState } from "react";
 import type { CutText } from "../journal/journal-shapes.ts";
 import { size, visible } from "./format.ts";
+import { saveFile } from "./save-file.ts";
 
 interface TextProps {
   readonly text: CutText;
@@ -22,7 +23,7 @@ export function TextView({ text, label, whole, isProse = false }: TextProps) {
     if (whole !== undefined) setLoaded((await whole()).slice(0, LOADED_MAX));
   };
   const download = async (): Promise<void> => {
-    if (whole !== undefined) saveText(label, await whole());
+    if (whole !== undefined) saveFile(fileName(label), await whole());
   };
   return (
     <div className="text-view">
@@ -47,11 +48,4 @@ export function TextView({ text, label, whole, isProse = false }: TextProps) {
   );
 }
 
-function saveText(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${name.replaceAll(/[^\w.-]+/g, "-").slice(0, 80)}.txt`;
-  link.click();
-  URL.revokeObjectURL(url);
-}
+const fileName = (label: string): string => `${label.replaceAll(/[^\w.-]+/g, "-").slice(0, 80)}.txt`;

@@ -2,9 +2,10 @@
 
 import { useEffect, useState } from "react";
 
-export function useChanges(): number {
+export function useChanges(isOn = true): number {
   const [round, setRound] = useState(0);
   useEffect(() => {
+    if (!isOn) return undefined;
     const source = new EventSource("/api/stream");
     let timer: ReturnType<typeof setTimeout> | undefined;
     const change = (): void => {
@@ -20,6 +21,6 @@ export function useChanges(): number {
       clearTimeout(timer);
       source.close();
     };
-  }, []);
+  }, [isOn]);
   return round;
 }

@@ -16,6 +16,9 @@ interface TabProps {
   readonly moment: Moment;
 }
 
+/** In place of a name: every artifact. */
+export const ALL = "*";
+
 export function ArtifactsTab({ view, moment }: TabProps) {
   return (
     <>
@@ -33,15 +36,16 @@ interface ArtifactProps {
 }
 
 function Artifact({ view, artifact, turn }: ArtifactProps) {
-  const { name, type, mode, source } = artifact;
-  const isDiff = view.query.get("diff") === name;
+  const { name, type, mode } = artifact;
+  const shown = view.query.get("diff");
+  const isDiff = shown === name || shown === ALL;
   const isNew = artifact.turn === turn;
   return (
     <section className="card artifact-card">
       <header className="artifact-head">
         <h3>{visible(name)}</h3>
         <span className="faint small">
-          {type} {mode === "append" && "append"}
+          {visible(type)} {mode === "append" && "append"}
         </span>
         {isNew && <span className="chip run">written here</span>}
         <span className="grow" />
@@ -49,17 +53,12 @@ function Artifact({ view, artifact, turn }: ArtifactProps) {
           type="button"
           className="button quiet"
           aria-pressed={isDiff}
-          onClick={() => goWith({ diff: isDiff ? undefined : name }, { replace: true })}
+          onClick={() => goWith({ diff: isDiff ? undefined : name, since: undefined }, { replace: true })}
         >
           Diff
         </button>
       </header>
-      <p className="faint small">
-        by {visible(source)}, turn{" "}
-        <button type="button" className="inline-button numbers" onClick={() => view.look(artifact.turn)}>
-          {artifact.turn}
-        </button>
-      </p>
+      <Origin view={view} artifact={artifact} />
       {isDiff ? (
         <Changes view={view} artifact={artifact} turn={turn} />
       ) : (
@@ -69,35 +68,66 @@ function Artifact({ view, artifact, turn }: ArtifactProps) {
   );
 }
 
-function Value({ view, artifact: { name, type, value }, turn }: ArtifactProps) {
-  const whole = () => view.feed.questions.artifact(name, turn);
-  if (type === "text/markdown" && !value.isCut) return <Markdown text={value.text} />;
-  return <TextView text={value} label={name} whole={whole} />;
+function Origin({ view, artifact: { source, turn } }: Omit<ArtifactProps, "turn">) {
+  if (turn === null) return null;
+  return (
+    <p className="faint small">
+      by {visible(source)}, turn{" "}
+      <button type="button" className="inline-button numbers" onClick={() => view.look(turn)}>
+        {turn}
+      </button>
+    </p>
+  );
 }
 
+function Value({ view, artifact: { name, type, value }, turn }: ArtifactProps) {
+  const [isSource, setSource] = useState(false);
+  const whole = () => view.feed.questions.artifact(name, turn);
+  if (type !== "text/markdown" || value.isCut)
+    return <TextView text={value} label={visible(name)} whole={whole} />;
+  return (
+    <>
+      <div className="segments" role="group" aria-label={`How ${visible(name)} is shown`}>
+        <button type="button" aria-pressed={!isSource} onClick={() => setSource(false)}>
+          Rendered
+        </button>
+        <button type="button" aria-pressed={isSource} onClick={() => setSource(true)}>
+          Source
+        </button>
+      </div>
+      {isSource ? <TextView text={value} label={visible(name)} /> : <Markdown text={value.text} />}
+    </>
+  );
+}
+
+/** Between any two turns: the one that is looked at, and the one that is named. */
 function Changes({ view, artifact, turn }: ArtifactProps) {
-  const usual = artifact.before ?? 0;
-  const [from, setFrom] = useState<number>();
-  const before = Math.max(0, Math.min(from ?? usual, view.state.loaded));
-  const after = turn;
-  const { value, error } = useAsked<ValueDiff>(`${artifact.name} ${before} ${after}`, () =>
-    view.feed.questions.diff(artifact.name, { before, after }),
+  const given = Number(view.query.get("since") ?? Number.NaN);
+  const isGiven = Number.isSafeInteger(given) && given >= 0;
+  const before = Math.min(isGiven ? given : (artifact.before ?? 0), view.state.turns);
+  const { value, error } = useAsked<ValueDiff>(`${artifact.name} ${before} ${turn}`, () =>
+    view.feed.questions.diff(artifact.name, { before, after: turn }),
   );
   return (
     <>
       <label className="inline-field small">
-        since turn
+        turn {turn}, since turn
         <input
           type="number"
           min={0}
-          max={view.state.loaded}
+          max={view.state.turns}
           value={before}
-          onChange={(event) => setFrom(Number(event.target.value))}
+          onChange={(event) => goWith({ since: event.target.value }, { replace: true })}
         />
         {before === 0 && <span className="faint">before the run</span>}
       </label>
       {error !== undefined && <Failed error={error} />}
-      {value === undefined ? <Loading lines={3} /> : <DiffView diff={value} />}
+      {error === undefined &&
+        (value === undefined ? (
+          <Loading lines={3} />
+        ) : (
+          <DiffView diff={value} label={`Changes of ${visible(artifact.name)}`} />
+        ))}
     </>
   );
 }

@@ -16,7 +16,7 @@ type Mode = keyof typeof MODES;
 export function GraphPanel({ view }: { readonly view: RunView }) {
   const { feed, state, query, moment } = view;
   const digest = (moment.value?.summary ?? state.summary)?.pack.digest;
-  const shape = useAsked<PackShape>(state.loaded > 0 ? digest : undefined, () => feed.questions.shape());
+  const shape = useAsked<PackShape>(digest, async () => feed.questions.shape(digest ?? ""));
   const given = query.get("graph") ?? "graph";
   const mode: Mode = given === "way" || given === "table" ? given : "graph";
   return (

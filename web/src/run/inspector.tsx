@@ -54,10 +54,14 @@ export function Inspector({ view }: { readonly view: RunView }) {
   const tabs = tabsOf(moment.value);
   const model = moment.value?.modelStep ?? null;
   const shownTurn = moment.value?.turn ?? turn;
-  const isModelTab = tab === "prompt" || tab === "messages" || tab === "raw" || tab === "overview";
-  const step = useAsked<StepView>(
-    model === null || !isModelTab ? undefined : `${feed.run} ${model} ${shownTurn}`,
-    () => feed.questions.step(model ?? 0, shownTurn),
+  const isModelTab = tab === "prompt" || tab === "messages" || tab === "raw";
+  const key = model === null ? undefined : `${feed.run} ${model} ${shownTurn}`;
+  // What the model was sent may be long, so it is put together only where it is shown.
+  const full = useAsked<StepView>(isModelTab ? key : undefined, () =>
+    feed.questions.step(model ?? 0, shownTurn),
+  );
+  const brief = useAsked<StepView>(tab === "overview" ? key : undefined, () =>
+    feed.questions.step(model ?? 0, shownTurn, "brief"),
   );
   return (
     <section className="panel inspector" aria-label="Inspector">
@@ -95,7 +99,7 @@ export function Inspector({ view }: { readonly view: RunView }) {
           </>
         )}
         {moment.value !== undefined && (
-          <TabOf tab={tab} view={view} moment={moment.value} step={step.value} />
+          <TabOf tab={tab} view={view} moment={moment.value} step={(isModelTab ? full : brief).value} />
         )}
       </div>
     </section>
@@ -114,9 +118,9 @@ function TabOf({ tab, view, moment, step }: TabProps): ReactNode {
     case "overview":
       return <OverviewTab view={view} moment={moment} step={step} />;
     case "prompt":
-      return <PromptTab step={step} />;
+      return <PromptTab view={view} step={step} />;
     case "messages":
-      return <MessagesTab step={step} />;
+      return <MessagesTab view={view} step={step} />;
     case "tools":
       return <ToolsTab view={view} moment={moment} />;
     case "artifacts":

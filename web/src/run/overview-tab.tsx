@@ -1,13 +1,16 @@
 // The turn at a glance: who is asked what now, what happened in this visit, and what the model said.
 
 import type { InboxItem } from "../../../src/host/inbox.ts";
+import { ask } from "../api.ts";
 import { embeddedRun } from "../export/embedded-run.ts";
 import { AskCard } from "../inbox/ask-card.tsx";
 import type { Moment, StepView, TurnLine } from "../journal/journal-shapes.ts";
 import { clock, duration, visible } from "../part/format.ts";
 import { Link } from "../part/link.tsx";
-import { Markdown } from "../part/markdown.tsx";
+import { Said } from "../part/said.tsx";
 import { TextView } from "../part/text-view.tsx";
+import { useAsked } from "../part/use-asked.ts";
+import { useChanges } from "../part/use-changes.ts";
 import { runHref } from "../route.ts";
 import type { RunView } from "./use-run.ts";
 
@@ -47,38 +50,58 @@ export function OverviewTab({ view, moment, step }: OverviewProps) {
       {reply !== null && reply.text.text !== "" && (
         <section className="block-section">
           <h3>The model said</h3>
-          <Markdown text={reply.text.text} />
+          <Said text={reply.text} whole={() => view.feed.questions.whole(step?.step ?? 0, "reply")} />
         </section>
       )}
       <Children moment={moment} />
       {moment.input.text !== "" && (
         <section className="block-section">
           <h3>Task</h3>
-          <TextView text={moment.input} label="Task" isProse />
+          <TextView
+            text={moment.input}
+            label="Task"
+            isProse
+            whole={() => view.feed.questions.input(moment.turn)}
+          />
         </section>
       )}
-      <Variables moment={moment} />
+      <Variables view={view} moment={moment} />
     </>
   );
 }
 
 function OpenAsks({ view, moment }: { readonly view: RunView; readonly moment: Moment }) {
-  const { waiting_for: waits, state, pack } = moment.summary;
-  const own = waits.filter((wait) => wait.run === undefined);
+  const { run } = view.feed;
+  const { waiting_for: waits, state, pack, updated_at: since } = moment.summary;
+  const round = useChanges();
+  // What the journal does not say: what calls can do, who started the run, and what its agents ask.
+  const more = useAsked(waits.length === 0 ? undefined : `${run} ${moment.turn} ${round}`, () =>
+    ask<{ readonly items: readonly InboxItem[] }>(`/api/inbox?run=${encodeURIComponent(run)}`),
+  );
+  const told = more.value?.items ?? [];
+  const own = waits.flatMap((wait): readonly InboxItem[] => {
+    if (wait.run !== undefined) return [];
+    const { turn } = moment;
+    const bare = {
+      ...wait,
+      run,
+      pack,
+      state,
+      since,
+      turn,
+      expires_at: null,
+      requested_by: null,
+      parents: [],
+    };
+    const known = told.find((item) => item.run === run && item.step === wait.step);
+    return [known === undefined ? bare : { ...known, turn }];
+  });
+  const agents = told.filter((item) => item.run !== run);
   return (
     <>
-      {own.map((wait) => {
-        const item: InboxItem = {
-          ...wait,
-          run: view.feed.run,
-          pack,
-          state,
-          since: moment.summary.updated_at,
-          expires_at: null,
-          parents: [],
-        };
-        return <AskCard key={wait.step} item={item} turn={moment.turn} isInRun />;
-      })}
+      {[...own, ...agents].map((item) => (
+        <AskCard key={`${item.run} ${item.step}`} item={item} within={run} stale={more.again} />
+      ))}
     </>
   );
 }
@@ -144,17 +167,23 @@ function Children({ moment }: { readonly moment: Moment }) {
   );
 }
 
-function Variables({ moment }: { readonly moment: Moment }) {
-  const entries = Object.entries(moment.variables);
-  if (entries.length === 0) return null;
+function Variables({ view, moment }: { readonly view: RunView; readonly moment: Moment }) {
+  const { variables, turn } = moment;
+  if (variables.length === 0) return null;
   return (
     <section className="block-section">
       <h3>Variables</h3>
       <dl className="pairs">
-        {entries.map(([name, value]) => (
+        {variables.map(({ name, value }) => (
           <div key={name}>
             <dt>{visible(name)}</dt>
-            <dd>{visible((typeof value === "string" ? value : JSON.stringify(value)).slice(0, 2_000))}</dd>
+            <dd>
+              {value.isCut ? (
+                <TextView text={value} label={name} whole={() => view.feed.questions.variable(name, turn)} />
+              ) : (
+                visible(value.text)
+              )}
+            </dd>
           </div>
         ))}
       </dl>

@@ -1,13 +1,15 @@
 // What the model was sent: the prompt with the origin of every value, and the conversation.
 
 import { useState } from "react";
-import type { ShownMessage, StepView } from "../journal/journal-shapes.ts";
+import type { ShownMessage, StepView, WholePart } from "../journal/journal-shapes.ts";
 import { count, money, visible } from "../part/format.ts";
-import { Markdown } from "../part/markdown.tsx";
 import { Loading } from "../part/notices.tsx";
+import { Said } from "../part/said.tsx";
 import { TextView } from "../part/text-view.tsx";
+import type { RunView } from "./use-run.ts";
 
 interface StepProps {
+  readonly view: RunView;
   readonly step: StepView | undefined;
 }
 
@@ -20,7 +22,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   missing: "no value for",
 };
 
-export function PromptTab({ step }: StepProps) {
+export function PromptTab({ view, step }: StepProps) {
   const [isRaw, setRaw] = useState(false);
   if (step === undefined) return <Loading />;
   return (
@@ -57,6 +59,7 @@ export function PromptTab({ step }: StepProps) {
           );
         })}
       </pre>
+      <CutParts step={step} whole={(part) => view.feed.questions.whole(step.step, part)} />
       {step.offered.length > 0 && (
         <section className="block-section">
           <h3>Tools offered</h3>
@@ -68,6 +71,20 @@ export function PromptTab({ step }: StepProps) {
         </section>
       )}
     </>
+  );
+}
+
+type Whole = (part: WholePart) => Promise<string>;
+
+/** Pieces that are too long to stand among the others. */
+function CutParts({ step, whole }: { readonly step: StepView; readonly whole: Whole }) {
+  return step.parts.map(({ text, name, kind }, index) =>
+    text.isCut ? (
+      <section className="block-section" key={index}>
+        <h3>{visible(name === "" ? kind : name)}</h3>
+        <TextView text={text} label={name === "" ? kind : name} whole={() => whole(`part ${index}`)} />
+      </section>
+    ) : null,
   );
 }
 
@@ -86,16 +103,21 @@ function StepTitle({ step }: { readonly step: StepView }) {
   );
 }
 
-export function MessagesTab({ step }: StepProps) {
+export function MessagesTab({ view, step }: StepProps) {
   if (step === undefined) return <Loading />;
+  const { earlier } = step;
+  const whole: Whole = (part) => view.feed.questions.whole(step.step, part);
   return (
     <>
       <StepTitle step={step} />
-      <ol className="messages">
+      {earlier > 0 && (
+        <p className="faint">{count(earlier)} earlier messages are in the request, in the Raw tab.</p>
+      )}
+      <ol className="messages" start={earlier + 1}>
         {step.messages.map((message, index) => (
-          <Message key={index} message={message} />
+          <Message key={earlier + index} message={message} place={earlier + index} whole={whole} />
         ))}
-        {step.reply !== null && <Message message={step.reply} isReply />}
+        {step.reply !== null && <Message message={step.reply} place={null} whole={whole} />}
         {step.reply === null && step.error !== null && (
           <li className="message failed">{visible(step.error)}</li>
         )}
@@ -107,14 +129,17 @@ export function MessagesTab({ step }: StepProps) {
   );
 }
 
-function Message({
-  message,
-  isReply = false,
-}: {
+interface MessageProps {
   readonly message: ShownMessage;
-  readonly isReply?: boolean;
-}) {
+  /** Among the messages of the request; null for what the model answered. */
+  readonly place: number | null;
+  readonly whole: Whole;
+}
+
+function Message({ message, place, whole }: MessageProps) {
   const { role, title, text, calls, isError } = message;
+  const isReply = place === null;
+  const wholeText = () => whole(place === null ? "reply" : `message ${place}`);
   const name = ["message", role, isReply && "reply", isError && "failed"].filter((one) => one !== false);
   return (
     <li className={name.join(" ")}>
@@ -124,16 +149,20 @@ function Message({
         {isError && <span className="bad"> error</span>}
       </p>
       {role === "tool" ? (
-        <TextView text={text} label={`Result of ${title}`} />
+        <TextView text={text} label={`Result of ${title}`} whole={wholeText} />
       ) : (
-        text.text !== "" && <Markdown text={text.text} />
+        text.text !== "" && <Said text={text} whole={wholeText} />
       )}
-      {calls.map((call) => (
+      {calls.map((call, nth) => (
         <div key={call.id} className="call">
           <p className="call-title">
             calls <code>{visible(call.tool)}</code>
           </p>
-          <TextView text={call.args} label={`Arguments of ${call.tool}`} />
+          <TextView
+            text={call.args}
+            label={`Arguments of ${call.tool}`}
+            whole={() => whole(place === null ? "response" : `call ${place} ${nth}`)}
+          />
         </div>
       ))}
     </li>

@@ -2,12 +2,13 @@
 
 import type { Summary } from "../../../src/core/summary.ts";
 import { embeddedRun } from "../export/embedded-run.ts";
+import { ExportNote } from "../export/export-note.tsx";
 import type { Live } from "../journal/journal-shapes.ts";
-import { CopyButton } from "../part/copy-button.tsx";
 import { shortDigest, visible } from "../part/format.ts";
 import { Link } from "../part/link.tsx";
 import { StatusChip } from "../part/status-chip.tsx";
-import { linkNow, packHref, runHref } from "../route.ts";
+import { packHref, runHref } from "../route.ts";
+import { RunMenu } from "./run-menu.tsx";
 import type { RunView } from "./use-run.ts";
 
 interface HeaderProps {
@@ -18,13 +19,15 @@ interface HeaderProps {
 
 export function RunHeader({ view, summary, open }: HeaderProps) {
   const shown = view.moment.value?.summary ?? summary;
-  const isExport = embeddedRun() !== undefined;
+  const embedded = embeddedRun();
+  const isExport = embedded !== undefined;
   return (
     <header className="run-head">
       <Ancestors run={view.feed.run} />
       <div className="run-title">
         <h1 className="mono">{visible(lastPart(view.feed.run))}</h1>
         <StatusChip status={shown.status} />
+        {shown.held !== null && <span className="chip off">held by {visible(shown.held.by)}</span>}
         {shown.state !== null && <span className="state-name">{visible(shown.state)}</span>}
         <Reason summary={shown} />
         <LiveMark live={view.state.live} loaded={view.state.loaded} turns={view.state.turns} />
@@ -32,7 +35,7 @@ export function RunHeader({ view, summary, open }: HeaderProps) {
       <div className="run-facts">
         {isExport ? (
           <span>
-            {summary.pack.id} {summary.pack.version}
+            {visible(summary.pack.id)} {visible(summary.pack.version)}
           </span>
         ) : (
           <Link to={packHref(shown.pack.digest)}>
@@ -44,10 +47,7 @@ export function RunHeader({ view, summary, open }: HeaderProps) {
         </span>
         {summary.forked_from !== null && (
           <span>
-            forked from{" "}
-            <Link to={runHref(summary.forked_from.run, { turn: summary.forked_from.turn })} className="mono">
-              {summary.forked_from.run}@{summary.forked_from.turn}
-            </Link>
+            forked from <Origin origin={summary.forked_from} isLink={!isExport} />
           </span>
         )}
       </div>
@@ -62,17 +62,28 @@ export function RunHeader({ view, summary, open }: HeaderProps) {
             </button>
           </>
         )}
-        <CopyButton text={linkNow}>Copy link</CopyButton>
-        <CopyButton text={() => commandFor(view)} title={commandFor(view)}>
-          Copy command
-        </CopyButton>
+        <RunMenu view={view} summary={shown} />
       </div>
+      {embedded !== undefined && <ExportNote embedded={embedded} run={view.feed.run} />}
     </header>
   );
 }
 
-const commandFor = ({ feed, turn, isFollowing }: RunView): string =>
-  `packloop show ${feed.run}${isFollowing ? "" : `@${turn}`}`;
+interface OriginProps {
+  readonly origin: NonNullable<Summary["forked_from"]>;
+  /** A file does not hold the run that its run was forked from. */
+  readonly isLink: boolean;
+}
+
+function Origin({ origin: { run, turn }, isLink }: OriginProps) {
+  const name = `${visible(run)}@${turn}`;
+  if (!isLink) return <span className="mono">{name}</span>;
+  return (
+    <Link to={runHref(run, { turn })} className="mono">
+      {name}
+    </Link>
+  );
+}
 
 const lastPart = (run: string): string => {
   const at = run.lastIndexOf("/");
@@ -105,7 +116,7 @@ function Reason({ summary: { reason } }: { readonly summary: Summary }) {
   const limit =
     reason.limit === undefined
       ? ""
-      : ` ${reason.limit}${reason.value === undefined ? "" : ` ${reason.value}`}`;
+      : `${reason.limit === reason.code ? "" : ` ${reason.limit}`}${reason.value === undefined ? "" : ` ${reason.value}`}`;
   return (
     <span className="reason">
       {reason.code}

@@ -1,12 +1,13 @@
 // A run: where it went, how it stood at any turn, and what was said there.
 
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { embeddedRun } from "../export/embedded-run.ts";
 import { ForkDialog } from "../fork/fork-dialog.tsx";
 import { copyText } from "../part/copy-button.tsx";
 import { type KeyTable, useKeys } from "../part/keys.ts";
 import { Failed, Loading } from "../part/notices.tsx";
 import { go, goWith, linkNow, packHref } from "../route.ts";
+import { ALL } from "./artifacts-tab.tsx";
 import { BudgetStrip } from "./budget-strip.tsx";
 import { CompareDialog } from "./compare-dialog.tsx";
 import { GraphPanel } from "./graph-panel.tsx";
@@ -17,13 +18,16 @@ import { Splitter } from "./splitter.tsx";
 import { TracePanel } from "./trace-panel.tsx";
 import { type RunView, useRun } from "./use-run.ts";
 
+/** A dialog stands in the address, too: a link may open one. */
+const setDialog = (dialog: "fork" | "compare" | undefined): void => goWith({ dialog }, { replace: true });
+
 const PANELS = ["trace", "graph", "inspector"] as const;
 type Panel = (typeof PANELS)[number];
 
 export function RunScreen({ run }: { readonly run: string }) {
   const view = useRun(run);
-  const [dialog, setDialog] = useState<"fork" | "compare">();
   useKeys(view === undefined ? {} : keysOf(view, setDialog));
+  const dialog = view?.query.get("dialog");
   if (view === undefined) return <Loading />;
   const { state } = view;
   if (state.error !== undefined && state.summary === undefined)
@@ -73,11 +77,15 @@ function keysOf(view: RunView, open: (dialog: "fork" | "compare") => void): KeyT
     h: () => moveTab(view, -1),
     l: () => moveTab(view, 1),
     ".": () => look(undefined),
-    d: () => goWith({ tab: "artifacts" }, { replace: true }),
+    d: () => goWith({ tab: "artifacts", diff: ALL, since: sinceVisit(view) }, { replace: true }),
     y: () => void copyText(linkNow()),
     ...(embeddedRun() === undefined && serverKeys(view, open)),
   };
 }
+
+/** The last turn before the visit that is looked at. */
+const sinceVisit = ({ moment, state }: RunView): number =>
+  Math.max(0, (state.visits.get(moment.value?.row ?? -1)?.turn ?? 1) - 1);
 
 /** What a file cannot do by itself. */
 function serverKeys({ state }: RunView, open: (dialog: "fork" | "compare") => void): KeyTable {
@@ -113,10 +121,13 @@ function Announcer({ view: { state } }: { readonly view: RunView }) {
   const { summary } = state;
   const text = `${summary?.status.replace("_", " ") ?? ""} in ${summary?.state ?? "no state"}`;
   const [said, setSaid] = useState("");
+  const newest = useRef(text);
+  newest.current = text;
+  // Changes that come faster are passed over; the last one is always said.
   useEffect(() => {
-    const timer = setTimeout(() => setSaid(text), 1_000);
-    return () => clearTimeout(timer);
-  }, [text]);
+    const timer = setInterval(() => setSaid(newest.current), 1_000);
+    return () => clearInterval(timer);
+  }, []);
   return (
     <p className="unseen" aria-live="polite">
       {said}

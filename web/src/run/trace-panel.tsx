@@ -1,38 +1,43 @@
 // The trace: one row per visit, drawn only where it is looked at, however many there are.
 
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, memo, useEffect, useMemo, useRef } from "react";
+import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
+import { type CSSProperties, Fragment, memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { VisitRow } from "../journal/journal-shapes.ts";
 import { count, duration, visible } from "../part/format.ts";
 import { Empty } from "../part/notices.tsx";
 import { goWith } from "../route.ts";
+import type { AgentLine } from "./agent-lines.ts";
+import { AgentButton, AgentRows, type AgentsShown, useAgents } from "./agent-rows.tsx";
 import { TraceTools } from "./trace-tools.tsx";
 import type { RunView } from "./use-run.ts";
 
 const ROW = 34;
+/** It stands above the rows and hides as much of them. */
+const HEAD = ROW + 2;
+const NO_LINES: readonly AgentLine[] = [];
 
 export function TracePanel({ view }: { readonly view: RunView }) {
   const { state, query, look, turn, moment } = view;
   const only = query.get("state");
-  const rows = useMemo(() => placesOf(view, only), [only, state.visitCount, state.loaded, state.visits]);
-  const names = useMemo(() => columnsOf(view), [state.visitCount, state.loaded, query]);
+  const rows = useMemo(() => placesOf(view, only), [only, state.visitCount, only === null ? 0 : state.rows]);
+  const names = useSame(columnsOf(view));
   const selected = rowAt(view, rows);
-  const { scroller, virtual } = useRows(rows.length, selected);
+  const agents = useAgents(view);
+  const linesAt = (index: number): readonly AgentLine[] => {
+    const row = state.visits.get(rows[index] ?? -1);
+    return row === undefined ? NO_LINES : agents.lines(row);
+  };
+  const { scroller, virtual } = useRows(rows.length, selected, (index) => ROW + linesAt(index).length * ROW);
+  useMissingRows(view, virtual.getVirtualItems(), rows);
   const columns = {
     "--columns": gridOf(names.length),
     "--least": `${490 + names.length * 130}px`,
   } as CSSProperties;
   return (
     <section className="panel trace-panel" aria-label="Trace">
-      <TraceTools view={view} names={names} only={only} />
+      <TraceTools view={view} all={artifactsOf(view)} names={names} only={only} />
       {rows.length === 0 ? (
-        <Empty title={only === null ? "No visit yet" : `No visit of ${visible(only)}`}>
-          {only !== null && (
-            <button type="button" className="button" onClick={() => goWith({ state: undefined })}>
-              Show all states
-            </button>
-          )}
-        </Empty>
+        <NoVisit only={only} />
       ) : (
         <div
           className="trace"
@@ -49,18 +54,21 @@ export function TracePanel({ view }: { readonly view: RunView }) {
               const place = rows[item.index] as number;
               const row = state.visits.get(place);
               return (
-                <Row
-                  key={item.key}
-                  row={row}
-                  next={state.visits.get(place + 1)}
-                  end={endOf(view, place)}
-                  index={item.index}
-                  top={item.start}
-                  names={names}
-                  isSelected={item.index === selected}
-                  isLater={row !== undefined && row.turn > turn}
-                  look={look}
-                />
+                <Fragment key={item.key}>
+                  <Row
+                    row={row}
+                    next={state.visits.get(place + 1)}
+                    end={endOf(view, place)}
+                    index={item.index}
+                    top={item.start}
+                    names={names}
+                    isSelected={item.index === selected}
+                    isLater={row !== undefined && row.turn > turn}
+                    look={look}
+                    agents={row !== undefined && agents.called(row) > 0 ? agents : undefined}
+                  />
+                  <AgentRows lines={linesAt(item.index)} top={item.start + ROW} high={ROW} />
+                </Fragment>
               );
             })}
           </div>
@@ -75,21 +83,75 @@ export function TracePanel({ view }: { readonly view: RunView }) {
   );
 }
 
+function NoVisit({ only }: { readonly only: string | null }) {
+  return (
+    <Empty title={only === null ? "No visit yet" : `No visit of ${visible(only)}`}>
+      {only !== null && (
+        <button type="button" className="button" onClick={() => goWith({ state: undefined })}>
+          Show all states
+        </button>
+      )}
+    </Empty>
+  );
+}
+
 /** The rows that are drawn; the selected one is always among them. */
-function useRows(length: number, selected: number) {
+function useRows(length: number, selected: number, sizeOf: (index: number) => number) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
+    estimateSize: sizeOf,
     overscan: 12,
-    // The head stands above the rows and hides as much of them.
-    scrollPaddingEnd: ROW + 2,
   });
+  // What opens under rows moves those below them.
+  const sizes = useRef("");
+  const now = virtual
+    .getVirtualItems()
+    .map(({ index }) => sizeOf(index))
+    .join(" ");
+  useLayoutEffect(() => {
+    if (sizes.current !== now) virtual.measure();
+    sizes.current = now;
+  }, [now]);
+  const isShown = (virtual.scrollRect?.height ?? 0) > 0;
   useEffect(() => {
-    if (selected >= 0) virtual.scrollToIndex(selected, { align: "auto" });
-  }, [selected, length]);
+    if (selected >= 0 && isShown) bringIntoView(virtual, selected);
+  }, [selected, length, isShown]);
   return { scroller, virtual };
+}
+
+/** From what is known of sizes: to ask the page for them would make it lay everything out at once. */
+function bringIntoView(virtual: Virtualizer<HTMLDivElement, Element>, index: number): void {
+  const { scrollElement, scrollRect, scrollOffset, measurementsCache } = virtual;
+  const item = measurementsCache[index];
+  if (scrollElement === null || scrollRect === null || item === undefined) return;
+  const [first, high] = [scrollOffset ?? 0, scrollRect.height - HEAD];
+  if (item.start < first) scrollElement.scrollTop = item.start;
+  else if (item.end > first + high) scrollElement.scrollTop = item.end - high;
+}
+
+/** The list of before as long as it says the same: rows are drawn again only for another one. */
+function useSame(names: readonly string[]): readonly string[] {
+  const before = useRef(names);
+  const isSame =
+    names.length === before.current.length && names.every((one, at) => one === before.current[at]);
+  if (!isSame) before.current = names;
+  return before.current;
+}
+
+/** What is drawn and has not come yet is asked for, once it is known where to look. */
+function useMissingRows(
+  { feed, state, moment }: RunView,
+  items: readonly VirtualItem[],
+  rows: readonly number[],
+): void {
+  const places = items.map(({ index }) => rows[index] ?? 0).filter((place) => !state.visits.has(place));
+  const [first, last] = [places[0] ?? -1, places.at(-1) ?? -1];
+  const isPlaced = moment.value !== undefined;
+  useEffect(() => {
+    if (first !== -1 && isPlaced) feed.want(first, last);
+  }, [feed, first, last, isPlaced]);
 }
 
 /** Places of the rows that are shown. */
@@ -115,11 +177,14 @@ function endOf(
   return { at: Date.parse(summary.updated_at), used: summary.used };
 }
 
-function columnsOf({ state, query }: RunView): readonly string[] {
+function artifactsOf({ state }: RunView): readonly string[] {
   const last = state.visits.get(state.visitCount - 1) ?? state.visits.get(0);
-  const all = Object.keys(last?.cells ?? {});
-  const hidden = new Set((query.get("hide") ?? "").split(",").filter((name) => name !== ""));
-  return all.filter((name) => !hidden.has(encodeURIComponent(name)));
+  return Object.keys(last?.cells ?? {});
+}
+
+function columnsOf(view: RunView): readonly string[] {
+  const hidden = new Set((view.query.get("hide") ?? "").split(",").filter((name) => name !== ""));
+  return artifactsOf(view).filter((name) => !hidden.has(encodeURIComponent(name)));
 }
 
 const gridOf = (artifacts: number): string =>
@@ -163,10 +228,12 @@ interface RowProps {
   readonly isSelected: boolean;
   readonly isLater: boolean;
   readonly look: (turn: number) => void;
+  /** Of a visit that called some. */
+  readonly agents: AgentsShown | undefined;
 }
 
 const Row = memo(function Row(props: RowProps) {
-  const { row, next, end, index, top, names, isSelected, isLater, look } = props;
+  const { row, next, end, index, top, names, isSelected, isLater, look, agents } = props;
   const place = { transform: `translateY(${top}px)` };
   if (row === undefined)
     return (
@@ -199,6 +266,7 @@ const Row = memo(function Row(props: RowProps) {
         <button type="button" className="row-button" onClick={() => look(row.turn)}>
           → {visible(row.to)} <span className="faint">({row.visit})</span>
         </button>
+        {agents !== undefined && <AgentButton agents={agents} row={row} />}
       </span>
       <span role="cell" title={eventText(row)}>
         {eventText(row)}

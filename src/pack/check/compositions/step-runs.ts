@@ -1,6 +1,7 @@
 // Which steps run for each way the branches may decide. The rules of skipping: a target that no branch picks
-// is skipped; a step is skipped with all the steps it depends on; one that merely stands after a skipped step
-// runs. A branch with both targets goes on with one of them, not with the step that stands behind it.
+// is skipped, also when the branch itself is; a step is skipped with all the steps it depends on; one that
+// merely stands after a skipped step runs. A branch with both targets goes on with one of them, not with the
+// step that stands behind it.
 
 import { type StepGraph, targetsOf } from "./step-graph.ts";
 import type { PlacedStep } from "./step-list.ts";
@@ -51,7 +52,10 @@ function runWith(
   const passedOver = new Set<string>();
   for (const index of order) {
     const placed = graph.steps[index] as PlacedStep;
-    if (!runs(graph, index, { ran, picked, passedOver })) continue;
+    if (!runs(graph, index, { ran, picked, passedOver })) {
+      for (const target of targetsOf(placed)) passedOver.add(target);
+      continue;
+    }
     ran.add(index);
     if (placed.step.kind !== "branch") continue;
     const { then, else: other } = placed.step;

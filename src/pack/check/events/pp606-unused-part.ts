@@ -1,11 +1,13 @@
 // PP606: a tool, fragment or provider requirement that nobody uses.
 
 import type { Path } from "../../../base/json.ts";
+import { fragmentNamed } from "../../../core/part-site.ts";
 import { defaultDelimiters, delimitersOf, type Piece, parseTemplate } from "../../../core/template.ts";
 import { removeAt } from "../../fix/edits.ts";
 import { includedFragment, promptTexts } from "../artifacts/prompt-texts.ts";
 import { isWholeList } from "../artifacts/variable-list.ts";
 import { KnownNames } from "../references/known-names.ts";
+import { packPaths } from "../references/pack-paths.ts";
 import { type CheckContext, onKey, onValue, type Place, type Report, type Rule } from "../rule.ts";
 import { namedThings } from "./named-things.ts";
 
@@ -112,6 +114,10 @@ function includedFragments({ pack }: CheckContext): ReadonlySet<string> {
   }
   for (const [name, text] of Object.entries(pack.fragments ?? {})) {
     scan(text, parseTemplate(text, delimiters), name);
+  }
+  for (const { kind, value } of packPaths(pack)) {
+    const named = kind === "schema" ? fragmentNamed(value) : undefined;
+    if (named !== undefined) used.add(named);
   }
   return used;
 }

@@ -1,5 +1,7 @@
 // PP212: a path leads out of the pack's folder, or to nothing.
 
+import { fragmentNamed } from "../../../core/part-site.ts";
+import type { PackFile } from "../../shape/generated/pack-file.ts";
 import { onValue, type Rule } from "../rule.ts";
 import { type PackPath, packPaths } from "./pack-paths.ts";
 
@@ -25,7 +27,7 @@ skills: [skills/manners]
   check: ({ pack, config }, report) => {
     const missing = new Set<string>();
     for (const found of packPaths(pack)) {
-      if (isElsewhere(found)) continue;
+      if (isElsewhere(found) || isFragment(pack, found)) continue;
       const { kind, value } = found;
       const file = fileOf(found);
       const at = onValue(...found.path);
@@ -65,6 +67,11 @@ skills: [skills/manners]
     }
   },
 };
+
+function isFragment({ fragments }: PackFile, { kind, value }: PackPath): boolean {
+  const name = kind === "schema" ? fragmentNamed(value) : undefined;
+  return name !== undefined && Object.hasOwn(fragments ?? {}, name);
+}
 
 /** Web addresses, package names and patterns are not files of the folder. */
 function isElsewhere({ kind, value }: PackPath): boolean {

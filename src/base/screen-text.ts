@@ -1,4 +1,4 @@
-// Text of a pack on a terminal: nothing in it may steer the screen, and a caret stands under its character.
+// Text for a terminal: nothing in it may steer the screen, and its width is counted in cells.
 
 /** Controls, line separators and bidirectional marks become a dot, one for one, so that columns stay. */
 export function visible(text: string): string {
@@ -31,3 +31,27 @@ const WIDE = new RegExp(
   ].join(""),
   "u",
 );
+
+export const cells = (text: string): number => cellsOf([...text]);
+
+/** To at least so many cells. */
+export const padded = (text: string, width: number): string =>
+  text + " ".repeat(Math.max(0, width - cells(visible(text))));
+
+/** On one line, in at most so many cells. */
+export function shortened(text: string, width: number): string {
+  const line = visible(text.replaceAll(/\s+/g, " ").trim());
+  return cells(line) <= width ? line : `${clipped(line, width - 1).trimEnd()}…`;
+}
+
+/** The beginning that takes at most so many cells. */
+export function clipped(text: string, width: number): string {
+  let left = width;
+  let end = 0;
+  for (const point of text) {
+    left -= cellsOf([point]);
+    if (left < 0) break;
+    end += point.length;
+  }
+  return text.slice(0, end);
+}

@@ -1,17 +1,39 @@
-// The trace as a table, as RFC 0009 draws it: one row per transition, one column per artifact.
+// The trace as text: the table of RFC 0009, one row per transition and one column per artifact, and the same
+// as Markdown, CSV and JSON.
 
-import type { Json } from "../../base/json.ts";
-import type { TraceRow } from "../../core/trace.ts";
-import { cells as cellsIn, padded, shortened } from "../format/terminal-line.ts";
+import type { Json } from "../base/json.ts";
+import { cells as cellsIn, padded, shortened } from "../base/screen-text.ts";
+import type { TraceRow } from "./trace.ts";
 
 const CELL_MAX = 24;
 
-export interface TableOptions {
+export type TraceFormat = "table" | "md" | "csv" | "json" | "jsonl";
+
+interface TableOptions {
   /** Artifact columns; all that were ever written when left out. */
   readonly columns?: readonly string[];
 }
 
-export function traceTable(rows: readonly TraceRow[], options: TableOptions = {}): string {
+export function traceText(
+  rows: readonly TraceRow[],
+  format: TraceFormat,
+  options: TableOptions = {},
+): string {
+  switch (format) {
+    case "table":
+      return traceTable(rows, options);
+    case "md":
+      return traceMarkdown(rows, options);
+    case "csv":
+      return traceCsv(rows, options);
+    case "json":
+      return `${JSON.stringify(rows, null, 2)}\n`;
+    case "jsonl":
+      return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  }
+}
+
+function traceTable(rows: readonly TraceRow[], options: TableOptions): string {
   const cells = tableCells(rows, options);
   const widths = (cells[0] ?? []).map((_, column) =>
     Math.max(...cells.map((row) => cellsIn(row[column] ?? ""))),
@@ -26,7 +48,7 @@ export function traceTable(rows: readonly TraceRow[], options: TableOptions = {}
   return `${[line(head), rule, ...body.map(line)].join("\n")}\n`;
 }
 
-export function traceMarkdown(rows: readonly TraceRow[], options: TableOptions = {}): string {
+function traceMarkdown(rows: readonly TraceRow[], options: TableOptions): string {
   const [head = [], ...body] = tableCells(rows, options);
   const line = (row: readonly string[]) =>
     `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
@@ -34,7 +56,7 @@ export function traceMarkdown(rows: readonly TraceRow[], options: TableOptions =
 }
 
 /** Full values, for spreadsheets. */
-export function traceCsv(rows: readonly TraceRow[], options: TableOptions = {}): string {
+function traceCsv(rows: readonly TraceRow[], options: TableOptions): string {
   const names = columnsOf(rows, options);
   const quote = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const called = callsAgents(rows);
@@ -59,14 +81,24 @@ export function traceCsv(rows: readonly TraceRow[], options: TableOptions = {}):
 function tableCells(rows: readonly TraceRow[], options: TableOptions): readonly (readonly string[])[] {
   const names = columnsOf(rows, options);
   const called = callsAgents(rows);
+  const composed = rows.some(({ steps }) => steps !== undefined);
   const repeated = new Set(rows.filter((row) => row.visit > 1).map((row) => row.to));
   const body = rows.map((row) => [
     `→ ${row.to}${repeated.has(row.to) ? ` (${row.visit})` : ""}`,
     eventCell(row),
     ...names.map((name) => shorten(textOf(row.artifacts[name]))),
+    ...(composed ? [stepsCell(row)] : []),
     ...(called ? [row.children.join(" ") || "—"] : []),
   ]);
-  return [["Transition", "Event", ...names, ...(called ? ["Agents"] : [])], ...body];
+  const head = ["Transition", "Event", ...names];
+  return [[...head, ...(composed ? ["Steps"] : []), ...(called ? ["Agents"] : [])], ...body];
+}
+
+/** Steps of a composition that ran, in the order in which they ended. */
+function stepsCell({ steps = [] }: TraceRow): string {
+  const ran = steps.filter(({ status }) => status !== "skipped");
+  const names = ran.map(({ id, status }) => (status === "failed" ? `${id} (failed)` : id));
+  return names.join(" ") || "—";
 }
 
 /** The last column names the runs of the agents that a visit called, where any visit did. */

@@ -1,12 +1,12 @@
-// The command line as a process, from the sources: what is built may be older. The environment says nothing by
-// itself of packloop, of providers or of telemetry.
+// The command line as a process in an environment that says nothing by itself of packloop, of providers or of
+// telemetry.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import type { Ran } from "./run-cli.ts";
 
-const main = new URL("../../src/cli/main.ts", import.meta.url).href;
-const start = `import(${JSON.stringify(main)}).then(m=>m.main(process.argv.slice(1))).then(c=>{process.exitCode=c})`;
+const bin = fileURLToPath(new URL("../../bin/packloop", import.meta.url));
 const OURS = /^(PACKLOOP|OTEL|ANTHROPIC|OPENAI|GOOGLE|GEMINI)_/;
 
 export interface Ways {
@@ -14,9 +14,9 @@ export interface Ways {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function packloopFromSources(args: readonly string[], { cwd, env = {} }: Ways): Promise<Ran> {
+export async function packloopAlone(args: readonly string[], { cwd, env = {} }: Ways): Promise<Ran> {
   const clean = Object.entries(process.env).filter(([name]) => !OURS.test(name));
-  const child = spawn(process.execPath, ["-e", start, "--", ...args], {
+  const child = spawn(process.execPath, [bin, ...args], {
     cwd,
     env: { ...Object.fromEntries(clean), NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,0 +1,100 @@
+// Calls that a model makes, in a visit or in a part of its composition: which of them may leave, and what
+// the rules answer themselves (S16, S17, S31, S32, S48).
+
+import { canonical, isObject, type Json } from "../base/json.ts";
+import { sha256Of } from "../base/sha256.ts";
+import { callProblem, isGated } from "./call-check.ts";
+import type { ToolCall } from "./facts.ts";
+import type { PromptSpec } from "./program.ts";
+import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
+import { isSkillCall } from "./skills.ts";
+import type { Turn } from "./turn.ts";
+
+/** Where calls are made. */
+export interface CallSite {
+  readonly prompt: Pick<PromptSpec, "tools" | "toolChoice" | "callsPerTurnMax">;
+  /** Counted calls that were made here before. */
+  readonly made: number;
+  /** Pack tools were offered with the question. */
+  readonly tools: boolean;
+  readonly part?: string | undefined;
+}
+
+export interface SortedCalls {
+  readonly accepted: readonly ToolCall[];
+  readonly refused: readonly { readonly call: ToolCall; readonly message: string }[];
+}
+
+/** S16, S48: which calls may leave. Reserved ones are handled by the rules and never leave. */
+export function sortCalls(turn: Turn, site: CallSite, calls: readonly ToolCall[]): SortedCalls {
+  const accepted: ToolCall[] = [];
+  const refused: { call: ToolCall; message: string }[] = [];
+  const { program, run } = turn;
+  const { prompt } = site;
+  const room = prompt.callsPerTurnMax - site.made;
+  for (const call of calls) {
+    if (call.tool === TRANSITION || call.tool === SET_ARTIFACT) continue;
+    if (site.part === undefined && isSkillCall(call)) continue;
+    const problem = !site.tools
+      ? "no more tools can be called in this visit; conclude"
+      : callProblem({ program, prompt, run }, call);
+    if (problem !== undefined) refused.push({ call, message: problem });
+    else if (accepted.length >= room)
+      refused.push({ call, message: `at most ${prompt.callsPerTurnMax} calls are allowed in one visit` });
+    else accepted.push(call);
+  }
+  return { accepted, refused };
+}
+
+/** S11: true when so many more calls do not fit, which ends the run before any of them is made. */
+export function overCalls(turn: Turn, more: number): boolean {
+  const { toolCalls } = turn.run.limits;
+  // In a composition others may wait for approval, and will want their call.
+  const promised = Object.values(turn.run.open).filter(({ ask }) => ask.kind === "approval").length;
+  if (toolCalls !== null && turn.run.used.toolCalls + promised + more > toolCalls) {
+    turn.exhaust("max_tool_calls", toolCalls);
+    return true;
+  }
+  return false;
+}
+
+/** S31: a gated call waits for a person. */
+export function dispatch(turn: Turn, { id, tool, args }: ToolCall, part?: string): void {
+  if (isGated(turn.run.gated, tool)) {
+    const sha256 = sha256Of(canonical(args));
+    return turn.ask({ kind: "approval", call: id, tool, args, sha256, ...inPart(part) });
+  }
+  return askCall(turn, { id, tool, args }, part);
+}
+
+export function askCall(turn: Turn, { id, tool, args }: ToolCall, part?: string): void {
+  const kind = isAgent(turn, tool) ? "agent" : "tool";
+  const nth = Object.hasOwn(turn.run.callsByTool, tool) ? (turn.run.callsByTool[tool] as number) : 0;
+  turn.ask({ kind, call: id, tool, args, nth, ...inPart(part) });
+}
+
+const isAgent = (turn: Turn, tool: string): boolean =>
+  Object.hasOwn(turn.program.agents?.members ?? {}, tool.replace(/^a2a__/, ""));
+
+/** S17, S32: an error is a result for the writer, and nothing is written. */
+export function setArtifact(turn: Turn, call: ToolCall, at: { step: number; part?: string }): void {
+  const args = isObject(call.args) ? call.args : {};
+  const { name, value } = args;
+  const tell = (told: Json, error: boolean) => result(turn, call, { told, error, part: at.part });
+  if (typeof name !== "string" || value === undefined) return tell("expected `name` and `value`", true);
+  const problem = turn.write(name, value, { kind: "model", step: at.step });
+  return problem === undefined
+    ? tell({ status: "artifact_set", artifact: name }, false)
+    : tell(problem, true);
+}
+
+/** The rules' own answer to a call. */
+export function result(
+  turn: Turn,
+  call: ToolCall,
+  { told, error, part }: { told: Json; error: boolean; part?: string | undefined },
+): void {
+  turn.record({ type: "noted", what: "result", call: call.id, result: told, error, ...inPart(part) });
+}
+
+const inPart = (part: string | undefined): { part?: string } => (part === undefined ? {} : { part });
