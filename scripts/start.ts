@@ -34,7 +34,7 @@ process.stdout.write(
     "  npx packloop check YOUR.pack.yaml      check a pack of your own",
     "  npx packloop explain --list            every code packloop knows (docs/diagnostics.md)",
     `  npx packloop graph ${pack}`,
-    "  examples/README.md                     eight more loops, with a human gate among them",
+    "  examples/README.md                     nine more loops, with a human gate among them",
     "",
   ].join("\n"),
 );
