@@ -8,5 +8,7 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // A page that is still drawing is asked again for as long as a slow machine may need.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -53,7 +53,7 @@ export function runFolder(files: Readonly<Record<string, string>> = {}): RunFold
 /** A run's journal, read beside whoever writes. */
 async function journalOf(path: string, run: string): Promise<readonly TurnRow[]> {
   await using store = await openSqliteStore(path, { readOnly: true });
-  return store.rows(run, { from: 1, to: 1_000_000, limit: 1_000_000 });
+  return await store.rows(run, { from: 1, to: 1_000_000, limit: 1_000_000 });
 }
 
 export function factsOf(rows: readonly TurnRow[]): readonly Fact[] {

@@ -107,5 +107,5 @@ const nameIn = (folder: RunFolder): string =>
 async function undisturbedWay(): Promise<readonly unknown[]> {
   using folder = begun(0);
   expect(folder.cli(["resume", "@"]).code).toBe(0);
-  return wayOf(folder);
+  return await wayOf(folder);
 }

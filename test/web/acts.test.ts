@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)("in a browser: decisions", () => {
     const { waiting_for: waits } = await server.until(run, () => true);
     await server.post(`/api/runs/${run}/approvals/${waits[0]?.step}`, { decision: "reject", by: "bob" });
     await page.getByText("It waits no longer").waitFor();
-    expect(await button(page, "Approve").count()).toBe(0);
+    await expect.poll(() => button(page, "Approve").count()).toBe(0);
   });
 
   test("a call in doubt is made again, answered, or ends the run", async () => {

@@ -72,8 +72,8 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     const shown = await page.getByText("visits", { exact: true }).locator("..").innerText();
     const { used } = (await server.get(`/api/runs/${run}?at=2`)).body as unknown as Summary;
     expect(shown).toContain(String(used.visits));
-    expect(await page.getByRole("row", { selected: false }).count()).toBeGreaterThan(0);
-    expect(await page.locator(".trace-row.later").count()).toBe(1);
+    await expect.poll(() => page.getByRole("row", { selected: false }).count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator(".trace-row.later").count()).toBe(1);
   });
 
   test("a fork with another artifact runs, and is compared with what it came from", async () => {
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     await page.locator(".run-title").getByText("completed").waitFor();
     const { turns } = await summaryOf(second, run);
     await page.getByText(`of ${turns}`).first().waitFor();
-    expect(await page.locator(".trace-body .trace-row").count()).toBe(3);
+    await expect.poll(() => page.locator(".trace-body .trace-row").count()).toBe(3);
   });
 
   test("a call is approved by its hash, after a second question", async () => {
@@ -147,7 +147,9 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     await server.post("/api/packs", { source: pack.replace("Do {{task}}.", "Do it well: {{task}}.") });
     const { page } = await openPage(`${server.url}/r/${run}?turn=2&tab=prompt`);
     await page.getByRole("region", { name: "Prompt" }).getByText("Do ").first().waitFor();
-    expect(await page.getByRole("region", { name: "Prompt" }).innerText()).not.toContain("Do it well");
+    await expect
+      .poll(() => page.getByRole("region", { name: "Prompt" }).innerText())
+      .not.toContain("Do it well");
   });
 
   test("with a token the page asks for it, and changes things with its cookie and key only", async () => {

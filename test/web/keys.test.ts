@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("in a browser: keys", () => {
     await press(page, "g", "r");
     await page.waitForURL(`${server.url}/`);
     await press(page, "/", "x", "j");
-    expect(await page.getByLabel("Search runs").inputValue()).toBe("xj");
+    await expect.poll(() => page.getByLabel("Search runs").inputValue()).toBe("xj");
   });
 
   test("every key that works is in the list of keys", async () => {
@@ -97,8 +97,8 @@ describe.skipIf(!hasBrowser)("in a browser: keys", () => {
     await press(page, "j", "f", "l", "g", "i", "?");
     await press(page, "Home");
     await turnIs(page, 1);
-    expect(await page.getByRole("dialog").count()).toBe(0);
-    expect(await page.getByRole("tab", { name: "Overview", selected: true }).count()).toBe(1);
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => page.getByRole("tab", { name: "Overview", selected: true }).count()).toBe(1);
   });
 
   test("everything on a run's page is reached by Tab, and nothing holds the focus", async () => {

@@ -39,6 +39,6 @@ describe.skipIf(!hasBrowser)("in a browser: a long run", () => {
     const middle = Math.floor(rows.length / 2);
     await page.locator(`.trace-row[aria-rowindex="${middle + 3}"]:not(.waiting-row)`).waitFor();
     expect(asked).toContain("/api/runs/r/trace");
-    expect(await page.getByText(/reading 0/).count()).toBe(1);
+    await expect.poll(() => page.getByText(/reading 0/).count()).toBe(1);
   });
 });

@@ -78,25 +78,27 @@ describe.skipIf(!hasBrowser)("in a browser: looking", () => {
     expect(cells.slice(8)).toEqual(["just now", "just now"]);
     await page.getByLabel("Expression").fill("visits>3 and status=budget_exhausted");
     await page.getByText(done).waitFor({ state: "detached" });
-    expect(await page.getByText(spent).count()).toBe(1);
+    await expect.poll(() => page.getByText(spent).count()).toBe(1);
     expect(new URL(page.url()).searchParams.get("where")).toBe("visits>3 and status=budget_exhausted");
     await page.reload();
     await page.getByText(spent).waitFor();
-    expect(await page.getByLabel("Expression").inputValue()).toBe("visits>3 and status=budget_exhausted");
+    await expect
+      .poll(() => page.getByLabel("Expression").inputValue())
+      .toBe("visits>3 and status=budget_exhausted");
     await page.getByLabel("Expression").fill("visit>3");
     await page.getByText("there is no `visit`; did you mean `visits`?, at character 1").waitFor();
-    expect(await page.getByLabel("Expression").getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => page.getByLabel("Expression").getAttribute("aria-invalid")).toBe("true");
     expect(await violations(page)).toEqual([]);
     await page.goto(server.url);
     await button(page, "max_total_visits").click();
     await page.getByText(done).waitFor({ state: "detached" });
     await page.waitForURL(/[?&]reason=max_total_visits\b/);
-    expect(await page.getByLabel("Reason").inputValue()).toBe("max_total_visits");
+    await expect.poll(() => page.getByLabel("Reason").inputValue()).toBe("max_total_visits");
     await page.goto(`${server.url}/?pack=other`);
     await page.getByText("No run fits").waitFor();
     await page.getByRole("link", { name: "Show all runs" }).click();
     await page.getByText(done).waitFor();
-    expect(await page.getByLabel("Pack").inputValue()).toBe("");
+    await expect.poll(() => page.getByLabel("Pack").inputValue()).toBe("");
     await page.getByLabel("Changed in").selectOption("the last hour");
     await page.waitForURL(/[?&]since=1h\b/);
     await page.getByText(done).waitFor();
@@ -139,7 +141,7 @@ describe.skipIf(!hasBrowser)("in a browser: looking", () => {
     await page.waitForURL(/[?&]hide=note\b/);
     await page.reload();
     await page.getByRole("columnheader", { name: "data" }).waitFor();
-    expect(await page.getByRole("columnheader", { name: "note" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("columnheader", { name: "note" }).count()).toBe(0);
     await page.locator("summary", { hasText: "Copy" }).click();
     const title = await button(page, "Markdown").getAttribute("title");
     expect(title).toBe(`packloop trace ${run} --format md --columns data`);
@@ -171,11 +173,13 @@ describe.skipIf(!hasBrowser)("in a browser: looking", () => {
     await page.getByRole("region", { name: "The way of the run" }).waitFor();
     await button(page, "States").click();
     expect(await drawn()).toBe(first);
-    expect(await page.locator(".g-edge.redirect:not(.unused)").count()).toBe(1);
-    expect(await page.locator(".g-label").filter({ hasText: "Again" }).textContent()).toContain("×2");
+    await expect.poll(() => page.locator(".g-edge.redirect:not(.unused)").count()).toBe(1);
+    await expect
+      .poll(() => page.locator(".g-label").filter({ hasText: "Again" }).textContent())
+      .toContain("×2");
     await page.locator(".graph-svg").getByRole("button", { name: /^end/ }).click();
     await page.waitForURL(/[?&]state=end\b/);
-    expect(await page.locator(".trace-body .trace-row").count()).toBe(1);
+    await expect.poll(() => page.locator(".trace-body .trace-row").count()).toBe(1);
     await page.getByText("max_visits of work → end").waitFor();
     await button(page, "Table").click();
     expect(await cellsOf(page, /^work/)).toEqual(["2", "2", expect.stringContaining("Again → work")]);
@@ -190,7 +194,7 @@ describe.skipIf(!hasBrowser)("in a browser: looking", () => {
     await expect.poll(() => names.count()).toBe(500);
     await page.keyboard.press("End");
     await page.getByText(/^visits (5|1,0)01 to /).waitFor();
-    expect(await names.count()).toBeLessThanOrEqual(500);
+    await expect.poll(() => names.count()).toBeLessThanOrEqual(500);
   });
 
   test("budgets at every turn are those of the fold, and the limit that ended the run is named", async () => {
@@ -229,7 +233,7 @@ describe.skipIf(!hasBrowser)("in a browser: looking", () => {
     await page.keyboard.press("End");
     const limits = await cellsOf(page, /^visits/);
     expect(limits.slice(0, 4)).toEqual(["4", "—", "4", "20"]);
-    expect(await page.locator(".sparkline").count()).toBeGreaterThan(2);
+    await expect.poll(() => page.locator(".sparkline").count()).toBeGreaterThan(2);
     expect(await violations(page)).toEqual([]);
   });
 
@@ -258,7 +262,7 @@ describe.skipIf(!hasBrowser)("in a browser: looking", () => {
     const link = page.getByRole("link", { name: guard, exact: true });
     await page.locator(".agent-row", { has: link }).getByText("$1.00").waitFor();
     await page.locator(".agent-row", { hasText: "auditor" }).getByText("$3.00").waitFor();
-    expect(await page.locator(".budget", { hasText: "cost" }).innerText()).toContain("$4.00");
+    await expect.poll(() => page.locator(".budget", { hasText: "cost" }).innerText()).toContain("$4.00");
     await page.waitForURL((url) => url.searchParams.get("agents")?.includes(guard) === true);
     await page.reload();
     await page.locator(".agent-row", { hasText: "gate" }).waitFor();
@@ -342,7 +346,7 @@ describe.skipIf(!hasBrowser)("in a browser: looking", () => {
     expect(notes.length).toBeGreaterThan(3);
     for (const note of notes) await finding.getByText(note, { exact: true }).waitFor();
     await expect.poll(() => page.locator(".g-edge.on-path").count()).toBeGreaterThan(1);
-    expect(await page.locator(".g-edge.on-path.redirect").count()).toBe(1);
+    await expect.poll(() => page.locator(".g-edge.on-path.redirect").count()).toBe(1);
     await page.locator(".witness").getByText("the shortest such run").waitFor();
   });
 

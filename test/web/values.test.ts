@@ -65,9 +65,9 @@ describe.skipIf(!hasBrowser)("in a browser: what changed", () => {
     await changes.getByText("2 as before").first().waitFor();
     await card("note").getByRole("button", { name: "Diff" }).click();
     await card("note").getByText("Only added to").waitFor();
-    expect(await changes.locator(".diff-line.added").allInnerTexts()).toEqual([
-      expect.stringContaining("two"),
-    ]);
+    await expect
+      .poll(() => changes.locator(".diff-line.added").allInnerTexts())
+      .toEqual([expect.stringContaining("two")]);
     await page.getByLabel(/since turn/).fill("0");
     await page.waitForURL(/since=0/);
     await page.reload();

@@ -9,7 +9,7 @@ async function called(options: JsonObject, args: JsonObject, files: Readonly<Rec
   await using bench = await Bench.make(files);
   const tool = bench.bind(bindJson, options);
   expect([tool.tier, tool.safe]).toEqual(["read", true]);
-  return bench.call(tool, args);
+  return await bench.call(tool, args);
 }
 
 describe("validate", () => {
