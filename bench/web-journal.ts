@@ -36,10 +36,13 @@ export interface LongRun {
   readonly turns: number;
   /** Characters of what one call in the middle brings. */
   readonly large?: number;
+  /** From this turn on it notes something else than other runs do. */
+  readonly differsFrom?: number;
 }
 
 /** Puts a run of so many turns into the store; the last one cancels it, so that no server goes on with it. */
-export async function longRun(store: Store, { run, turns, large = 0 }: LongRun): Promise<void> {
+export async function longRun(store: Store, wanted: LongRun): Promise<void> {
+  const { run, turns, large = 0, differsFrom = Number.POSITIVE_INFINITY } = wanted;
   const pack = openPack(source, { file: "long.yaml" });
   if (!pack.ok)
     throw new Error(
@@ -67,7 +70,7 @@ export async function longRun(store: Store, { run, turns, large = 0 }: LongRun):
     hasLarge ||= isLarge;
     const outcome: Outcome = isLarge
       ? { ok: true, value: "All that was found. ".repeat(large / 20) }
-      : answerTo(state, open.ask.kind, rows.length);
+      : answerTo(state, open.ask.kind, { turn: rows.length, isOther: rows.length >= differsFrom });
     take({ type: "answer", at: at(), step: Number(step), outcome });
   }
   take({ type: "cancel", at: at(), by: "bench", reason: "" });
@@ -79,7 +82,11 @@ export async function longRun(store: Store, { run, turns, large = 0 }: LongRun):
 }
 
 /** In every visit of `look` a call, then a note and on; in every visit of `think` a plan and back. */
-function answerTo({ state, round }: Run, kind: string, turn: number): Outcome {
+function answerTo(
+  { state, round }: Run,
+  kind: string,
+  { turn, isOther }: { readonly turn: number; readonly isOther: boolean },
+): Outcome {
   if (kind !== "model") return { ok: true, value: { found: `thing ${turn}`, score: turn % 17 } };
   const call = (tool: string, args: JsonObject, nth: number) => ({ id: `c${turn}_${nth}`, tool, args });
   const calls =
@@ -89,7 +96,10 @@ function answerTo({ state, round }: Run, kind: string, turn: number): Outcome {
         ? [
             call(
               SET_ARTIFACT,
-              { name: "note", value: `Found thing ${turn}, which is like the one before.` },
+              {
+                name: "note",
+                value: `Found thing ${turn}, which is ${isOther ? "un" : ""}like the one before.`,
+              },
               1,
             ),
             call(TRANSITION, { event: "Found" }, 2),

@@ -102,6 +102,24 @@ const large: Case = {
   },
 };
 
+/** Two long runs that part in the middle, side by side. */
+const compare: Case = {
+  name: "compare",
+  async prepare({ store }) {
+    await longRun(store, { run: "r_a", turns: 10_000 });
+    await longRun(store, { run: "r_b", turns: 10_000, differsFrom: 5_000 });
+  },
+  async measure({ browser, server }) {
+    await using watched = await watchedPage(browser, `${server.url}/compare/r_a/r_b`);
+    await watched.page.locator(".aligned .trace-row").nth(2).waitFor();
+    return { all: await watched.since(), longest: await watched.longestTask() };
+  },
+  bars: {
+    all: ["10,000 turns compared with 10,000", "ms", { max: 2_000 }],
+    longest: ["meanwhile: longest task", "ms", { max: 200 }],
+  },
+};
+
 /** The page follows while a run moves; meanwhile somebody goes back and forth. */
 const live: Case = {
   name: "live",
@@ -185,6 +203,7 @@ const cases: readonly Case[] = [
     longest: ["50,000 turns: longest task", "ms", { max: 200 }],
   }),
   large,
+  compare,
   live,
   idle,
 ];

@@ -103,7 +103,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   import: {
     summary: "take a run from a file",
-    load: async () => (await import("./commands/export.ts")).importCommand(),
+    load: async () => (await import("./commands/import.ts")).importCommand(),
   },
   rm: {
     summary: "remove runs",

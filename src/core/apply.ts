@@ -89,6 +89,7 @@ export function take(draft: Draft, fact: Fact, at: number = draft.now): void {
       draft.open = {};
       draft.scheduled = null;
       delete draft.held;
+      delete draft.stalled;
   }
 }
 
@@ -133,6 +134,7 @@ function takeEntered(draft: Draft, fact: Entered): void {
   beginRounds(draft);
   draft.scheduled = null;
   delete draft.composing;
+  delete draft.stalled;
   draft.context = fact.context;
   draft.conversation = append(fact.fresh ? emptyLog() : draft.conversation, opening(fact));
 }
@@ -155,6 +157,7 @@ function takeAsked(draft: Draft, step: number, ask: Ask): void {
   draft.step = step;
   draft.open = withKeySet(draft.open, step, { ask, hold: null });
   if (ask.kind === "model") {
+    unstall(draft, ask.part);
     if (ask.part === undefined) draft.round = ask.round;
     else draft.composing = partAsked(draft.composing, ask.part, ask);
     draft.asksByState = withKey(draft.asksByState, askerOf(draft, ask.part), ask.nth + 1);
@@ -167,6 +170,13 @@ function takeAsked(draft: Draft, step: number, ask: Ask): void {
       draft.agentCalls = [...(draft.agentCalls ?? []), calledAgent(draft, step, ask.tool)];
     draft.used = { ...draft.used, toolCalls: draft.used.toolCalls + 1 };
   }
+}
+
+function unstall(draft: Draft, part: string | undefined): void {
+  if (draft.stalled === undefined) return;
+  const left = draft.stalled.filter((one) => one.part !== part);
+  if (left.length > 0) draft.stalled = left;
+  else delete draft.stalled;
 }
 
 function calledAgent({ state, visits }: Draft, step: number, agent: string): CalledAgent {
@@ -183,13 +193,13 @@ function takeAnswered(draft: Draft, fact: Answered): void {
     if (fact.outcome.ok) modelSaid(draft, fact.step, fact.outcome.value as unknown as ModelReply, ask.part);
   } else if (ask.kind === "tool" || ask.kind === "agent") {
     say(draft, resultMessage(ask.call, fact), ask.part);
-    if (fact.spent !== undefined)
-      draft.usedByAgents =
-        draft.usedByAgents === undefined ? fact.spent : spentTogether(draft.usedByAgents, fact.spent);
   } else if (ask.kind === "approval" && !fact.outcome.ok) {
     // What is approved is asked as a call of its own; only a rejection is a result.
     say(draft, resultMessage(ask.call, fact), ask.part);
   }
+  if (fact.spent !== undefined)
+    draft.usedByAgents =
+      draft.usedByAgents === undefined ? fact.spent : spentTogether(draft.usedByAgents, fact.spent);
 }
 
 function resultMessage(call: string, { outcome }: Answered): Message {
@@ -264,6 +274,11 @@ function takeNoted(draft: Draft, fact: Noted): void {
     case "unheld":
       delete draft.held;
       return;
+    case "stalled": {
+      const { type: _type, what: _what, ...stalled } = fact;
+      draft.stalled = [...(draft.stalled ?? []), stalled];
+      return;
+    }
     case "dedupe":
       draft.dedupe = withKey(draft.dedupe, fact.key, true as const);
       return;

@@ -4,9 +4,14 @@
 import { canonical, isObject, type Json } from "../base/json.ts";
 import { sha256Of } from "../base/sha256.ts";
 import { callProblem, isGated } from "./call-check.ts";
-import type { ToolCall } from "./facts.ts";
-import type { PromptSpec } from "./program.ts";
+import { compositionOf } from "./composition.ts";
+import type { Ask, ToolCall } from "./facts.ts";
+import { shareOf } from "./grant.ts";
+import { partOf } from "./part-fold.ts";
+import { partsAtWork } from "./part-order.ts";
+import type { Program, PromptSpec } from "./program.ts";
 import { SET_ARTIFACT, TRANSITION } from "./reserved.ts";
+import type { Run } from "./run.ts";
 import { isSkillCall } from "./skills.ts";
 import type { Turn } from "./turn.ts";
 
@@ -58,23 +63,59 @@ export function overCalls(turn: Turn, more: number): boolean {
   return false;
 }
 
-/** S31: a gated call waits for a person. */
-export function dispatch(turn: Turn, { id, tool, args }: ToolCall, part?: string): void {
-  if (isGated(turn.run.gated, tool)) {
-    const sha256 = sha256Of(canonical(args));
-    return turn.ask({ kind: "approval", call: id, tool, args, sha256, ...inPart(part) });
+/** S31: a gated call waits for a person; the others are asked. Those to agents share what is left (S43). */
+export function dispatch(turn: Turn, calls: readonly ToolCall[], part?: string): void {
+  for (const [index, call] of calls.entries()) {
+    const { id, tool, args } = call;
+    if (isGated(turn.run.gated, tool)) {
+      const sha256 = sha256Of(canonical(args));
+      turn.ask({ kind: "approval", call: id, tool, args, sha256, ...inPart(part) });
+    } else {
+      const later = calls.slice(index + 1).filter((one) => isAgent(turn.program, one.tool)).length;
+      askCall(turn, call, { part, later });
+    }
   }
-  return askCall(turn, { id, tool, args }, part);
 }
 
-export function askCall(turn: Turn, { id, tool, args }: ToolCall, part?: string): void {
-  const kind = isAgent(turn, tool) ? "agent" : "tool";
-  const nth = Object.hasOwn(turn.run.callsByTool, tool) ? (turn.run.callsByTool[tool] as number) : 0;
-  turn.ask({ kind, call: id, tool, args, nth, ...inPart(part) });
+/** `later`: calls of agents that are made right after this one. */
+export function askCall(
+  turn: Turn,
+  { id, tool, args }: ToolCall,
+  { part, later = 0 }: { readonly part: string | undefined; readonly later?: number },
+): void {
+  const { program, run } = turn;
+  const nth = Object.hasOwn(run.callsByTool, tool) ? (run.callsByTool[tool] as number) : 0;
+  const asked = { call: id, tool, args, nth, ...inPart(part) };
+  if (!isAgent(program, tool)) return turn.ask({ kind: "tool", ...asked });
+  const grant = shareOf(run, { among: 1 + later + othersWanting(program, run, part) });
+  return turn.ask({ kind: "agent", ...asked, ...(grant !== undefined && { grant }) });
 }
 
-const isAgent = (turn: Turn, tool: string): boolean =>
-  Object.hasOwn(turn.program.agents?.members ?? {}, tool.replace(/^a2a__/, ""));
+/** Who will spend beside the agents that a part, or the visit itself, calls now. */
+function othersWanting(program: Program, run: Run, part: string | undefined): number {
+  const open = Object.values(run.open).map(({ ask }) => ask);
+  const promised = open.filter((ask) => ask.kind === "approval" && isAgent(program, ask.tool));
+  // Parts that wait for an agent, or for leave to call one, have their share.
+  const served = [...promised, ...open.filter(({ kind }) => kind === "agent")].map(partIn);
+  const composition = compositionOf(program, run.state);
+  const parts =
+    composition === undefined || run.composing === undefined ? [] : partsAtWork(composition, run.composing);
+  const wanting = parts.filter((one) => {
+    if (one.id === part || served.includes(one.id)) return false;
+    if (one.kind === "tool") return isAgent(program, one.tool) && partOf(run.composing, one.id) === undefined;
+    // A prompt that has been asked needs no more, as a rule.
+    return one.kind !== "prompt" || partOf(run.composing, one.id) === undefined || isStalled(run, one.id);
+  });
+  return promised.length + wanting.length;
+}
+
+const partIn = (ask: Ask): string | undefined => ("part" in ask ? ask.part : undefined);
+
+const isStalled = ({ stalled }: Run, part: string): boolean =>
+  stalled?.some((one) => one.part === part) === true;
+
+const isAgent = ({ agents }: Program, tool: string): boolean =>
+  Object.hasOwn(agents?.members ?? {}, tool.replace(/^a2a__/, ""));
 
 /** S17, S32: an error is a result for the writer, and nothing is written. */
 export function setArtifact(turn: Turn, call: ToolCall, at: { step: number; part?: string }): void {

@@ -125,7 +125,7 @@ function beginTool(turn: Turn, part: PartSpec & { readonly kind: "tool" }, { att
   if (problem !== undefined) return failPart(turn, part, { code: "bad_arguments", message: problem });
   if (overCalls(turn, 1)) return undefined;
   turn.record({ type: "noted", what: "part", part: part.id, is: "begun", attempt });
-  return dispatch(turn, call, part.id);
+  return dispatch(turn, [call], part.id);
 }
 
 /** Failures that another attempt meets again. */

@@ -23,6 +23,7 @@ import { pause, unpause } from "./pause.ts";
 import type { Program } from "./program.ts";
 import { hasOwnWork, type OpenAsk, type Run } from "./run.ts";
 import { start } from "./start.ts";
+import { ofStopped } from "./stopped.ts";
 import { Turn } from "./turn.ts";
 import { callsAnswered, follow, hasOpenCalls, hear, modelAnsweredInPart, modelReplied } from "./visit.ts";
 
@@ -42,24 +43,24 @@ function judged(program: Program, run: Run, input: Input): Decision {
   if (!run.started) return refused({ code: "unknown-run", run: "" });
   switch (input.type) {
     case "answer":
-      return answer(program, run, input);
+      return answer(program, run, ofStopped(run, input));
     case "event":
       return event(program, run, input);
     case "message":
       return message(program, run, input);
     case "approve":
-      return approve(program, run, input);
+      return drifted(run, input) ?? approve(program, run, input);
     case "reject":
-      return onStep(program, run, input, "approval", (turn) => {
-        const outcome = {
-          ok: false as const,
-          code: "rejected",
-          message: input.reason || `rejected by ${input.by}`,
-        };
-        const ask = run.open[input.step]?.ask;
-        turn.record({ type: "answered", step: input.step, outcome, by: input.by });
-        if (ask?.kind === "approval" && !turn.overTime()) callsAnswered(turn, ask, outcome);
-      });
+      return (
+        drifted(run, input) ??
+        onStep(program, run, input, "approval", (turn) => {
+          const message = input.reason || `rejected by ${input.by}`;
+          const outcome = { ok: false as const, code: "rejected", message };
+          const ask = run.open[input.step]?.ask;
+          turn.record({ type: "answered", step: input.step, outcome, by: input.by });
+          if (ask?.kind === "approval" && !turn.overTime()) callsAnswered(turn, ask, outcome);
+        })
+      );
     case "sent":
       return sent(program, run, input);
     case "hold":
@@ -148,8 +149,11 @@ function supply(program: Program, run: Run, { at, step, by }: AnswerInput, value
 }
 
 /** What people decide on is not answered; what a tool said is no answer for a model. */
-function fits(ask: Ask, { tool, outcome }: AnswerInput): boolean {
+function fits(ask: Ask, { tool, outcome, by, spent }: AnswerInput): boolean {
   if (ask.kind === "event" || ask.kind === "message" || ask.kind === "approval") return false;
+  // What runs owe each other nobody pays in their place, and what was granted comes back only with a bill.
+  if ((ask.kind === "reply" || ask.kind === "stop") && by !== undefined) return false;
+  if (ask.kind === "stop" && ask.grant !== undefined && spent === undefined) return false;
   if (tool !== undefined && !(isCall(ask) && ask.tool === tool)) return false;
   return ask.kind !== "model" || !outcome.ok || isModelReply(outcome.value);
 }
@@ -181,7 +185,7 @@ function modelAnswered(turn: Turn, ask: ModelAsk, { step, outcome }: AnswerInput
 function callAnswered(
   turn: Turn,
   open: OpenAsk & { readonly ask: CallAsk },
-  { step, outcome, by }: AnswerInput,
+  { step, outcome, by, spent }: AnswerInput,
 ): void {
   const { ask } = open;
   const target = outcome.ok ? boundArtifact(turn.program, ask.tool) : undefined;
@@ -195,8 +199,8 @@ function callAnswered(
       turn.record({ type: "noted", what: "unwritten", artifact: target.artifact, message: problem });
   }
   // S43: somebody answered in the agent's place, who now works for nobody.
-  if (ask.kind === "agent" && by !== undefined && by !== FORK)
-    turn.ask({ kind: "stop", child: String(step) });
+  const isBilled = by === undefined && (spent !== undefined || ask.grant === undefined);
+  if (ask.kind === "agent" && by !== FORK && !isBilled) turn.stopAgent(String(step), ask);
   if (by !== undefined && by !== FORK) turn.stopRemote(String(step), open);
   callsAnswered(turn, ask, outcome);
 }
@@ -273,12 +277,17 @@ function message(program: Program, run: Run, input: MessageInput): Decision {
   });
 }
 
+/** Other arguments than those that whoever decides has read. */
+function drifted(run: Run, input: { readonly step: number; readonly sha256?: string }): Decision | undefined {
+  const open = run.open[input.step];
+  if (open?.ask.kind !== "approval") return undefined;
+  const isOther = input.sha256 !== undefined && input.sha256 !== open.ask.sha256;
+  return isOther ? refused({ code: "hash-mismatch", step: input.step, sha256: open.ask.sha256 }) : undefined;
+}
+
 /** S31: what was approved is what runs. */
 function approve(program: Program, run: Run, input: ApproveInput): Decision {
   const open = run.open[input.step];
-  if (open?.ask.kind === "approval" && input.sha256 !== undefined && input.sha256 !== open.ask.sha256) {
-    return refused({ code: "hash-mismatch", step: input.step, sha256: open.ask.sha256 });
-  }
   if (open?.ask.kind === "approval") {
     const { call, tool, args } = open.ask;
     // Also what is not edited: a fork onto another pack may no longer offer the tool (S48).
@@ -308,7 +317,7 @@ function approve(program: Program, run: Run, input: ApproveInput): Decision {
         sha256: sha256Of(canonical(input.edit)),
         ...(part !== undefined && { part }),
       });
-    else askCall(turn, { id: call, tool, args }, part);
+    else askCall(turn, { id: call, tool, args }, { part });
   });
 }
 

@@ -98,7 +98,7 @@ export interface Answered {
   readonly by?: string;
   /** What somebody who approved said with it. */
   readonly comment?: string;
-  /** With the answer of an agent: what its run, and the agents under it, came to. */
+  /** With the answer of an agent, or when it was stopped: what its run, and those under it, came to. */
   readonly spent?: Spent;
 }
 
@@ -110,6 +110,9 @@ export interface Spent {
   readonly outputTokens: number;
   readonly costUsd: number;
 }
+
+/** What an agent may spend of what its caller has left, as far as the caller has limits. */
+export type Grant = Partial<Pick<Spent, "modelCalls" | "inputTokens" | "outputTokens" | "costUsd">>;
 
 export type Outcome =
   | { readonly ok: true; readonly value: Json }
@@ -170,6 +173,11 @@ export type Noted =
   /** Somebody holds the run: nothing of it leaves until it is let go. */
   | { readonly type: "noted"; readonly what: "held"; readonly by: string; readonly reason?: string }
   | { readonly type: "noted"; readonly what: "unheld"; readonly by: string }
+  /**
+   * A model is asked once agents have brought back what they did not use: it does not fit beside what was
+   * granted to them.
+   */
+  | { readonly type: "noted"; readonly what: "stalled"; readonly tools: boolean; readonly part?: string }
   | { readonly type: "noted"; readonly what: "dedupe"; readonly key: string }
   | Traced
   /** A validator fired: `text` is what is left of what the model said, or takes the place of its answer. */
@@ -302,7 +310,13 @@ export type Ask =
   | { readonly kind: "timer"; readonly due: number; readonly wakes?: number }
   | { readonly kind: "reply"; readonly to: Parent; readonly outcome: Outcome }
   /** The work of step `child` is given up: a run of an agent, or with `remote` what a tool has elsewhere. */
-  | { readonly kind: "stop"; readonly child: string; readonly remote?: RemoteWork };
+  | {
+      readonly kind: "stop";
+      readonly child: string;
+      readonly remote?: RemoteWork;
+      /** What the agent may have spent before it hears of it; while the run goes on, that is not free. */
+      readonly grant?: Grant;
+    };
 
 export interface RemoteWork {
   readonly tool: string;
@@ -331,6 +345,8 @@ export interface CallAsk {
   /** Calls of this tool over the whole run before this one. */
   readonly nth: number;
   readonly part?: string;
+  /** For agents of a caller with limits on spending. */
+  readonly grant?: Grant;
 }
 
 export interface ApprovalAsk {

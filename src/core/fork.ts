@@ -51,6 +51,7 @@ export function decideFork(program: Program, run: Run, input: ForkInput): Decisi
     edits.take((now) => set(program, now, name, value));
   for (const { step, outcome } of input.answers) edits.take((now) => substitute(program, now, step, outcome));
   if (input.event !== undefined) edits.take((now) => choose(program, now, input.event as string));
+  edits.take((now) => goOn(program, now));
   return edits.decision;
 }
 
@@ -180,6 +181,12 @@ function substitute(program: Program, run: Run, step: number, outcome: Outcome):
   const decision = decide(program, run, { type: "answer", at: run.now, step, outcome, by: FORK });
   // What is open takes an answer, save a timer before its time.
   return decision.kind === "ignored" ? refused({ code: "step-not-open", step, open }) : decision;
+}
+
+/** Agents that were being stopped are the origin's: nothing is granted to them here. */
+function goOn(program: Program, run: Run): Decision {
+  if (run.stalled === undefined) return { kind: "facts", facts: [], run };
+  return decided(program, run, run.now, (turn) => turn.askStalled());
 }
 
 /** The event is the editor's choice: it holds also where the model would have chosen. */

@@ -20,13 +20,7 @@ type Said =
   | EventInput
   | MessageInput
   | ApproveInput
-  | {
-      readonly type: "reject";
-      readonly at: number;
-      readonly step: number;
-      readonly by: string;
-      readonly reason: string;
-    }
+  | RejectInput
   /** From the dispatcher: a call that may not be repeated unasked leaves now. */
   | { readonly type: "sent"; readonly at: number; readonly step: number }
   | HoldInput
@@ -75,6 +69,8 @@ export interface StartInput {
   /** Tighter than the pack's; a looser one is refused. */
   readonly limits?: Partial<Limits>;
   readonly parent?: Parent;
+  /** Given up before it began: the name is taken, so that nobody starts it late, and nothing is done. */
+  readonly cancelled?: { readonly by: string; readonly reason: string };
   /** Tools whose calls must be approved, beyond what the pack's governance demands. */
   readonly gated?: readonly string[];
   readonly host?: HostTools;
@@ -137,6 +133,16 @@ export interface ApproveInput {
   readonly edit?: Json;
   /** Kept beside the decision; no rule looks at it. */
   readonly comment?: string;
+}
+
+interface RejectInput {
+  readonly type: "reject";
+  readonly at: number;
+  readonly step: number;
+  readonly by: string;
+  readonly reason: string;
+  /** Pins what the person read. */
+  readonly sha256?: string;
 }
 
 export type Decision =

@@ -31,6 +31,18 @@ export function nextMove(composition: Composition, composing: Composing): Move {
   return left.length === 0 ? { kind: "end" } : { kind: "stuck", parts: left };
 }
 
+/** Those that run, and those that begin beside them in the same turn. */
+export function partsAtWork(composition: Composition, composing: Composing): readonly PartSpec[] {
+  return composition.parts.filter((part) => {
+    if (isRunning(composing, part.id)) return part.kind !== "parallel";
+    return (
+      part.kind !== "branch" &&
+      isDue(composition, composing, part) &&
+      !isSkipped(composition, composing, part)
+    );
+  });
+}
+
 /** Not begun, and everything it waits for is settled. */
 function isDue({ parts }: Composition, composing: Composing, part: PartSpec): boolean {
   if (partOf(composing, part.id) !== undefined) return false;

@@ -48,7 +48,7 @@ function replied(turn: Turn, part: PartSpec & PromptWork, { step, ask, reply }: 
     if (offersTools(prompt)) setArtifact(turn, call, { step, part: part.id });
     else tell(turn, part, call, `\`${SET_ARTIFACT}\` cannot be called here`);
   }
-  for (const call of accepted) dispatch(turn, call, part.id);
+  dispatch(turn, accepted, part.id);
   if (accepted.length > 0) return;
   if (reply.calls.length > 0 && ask.tools) return callsAnswered(turn, part);
   return settlePart(turn, part, text);

@@ -19,6 +19,8 @@ import { type EventInput, FORK, type Input, type StartInput } from "./input.ts";
 import type { Program } from "./program.ts";
 import type { Run } from "./run.ts";
 
+const OVER_TIME = "max_wall_time_sec";
+
 export type Recorded =
   | { readonly kind: "input"; readonly input: Input }
   | { readonly kind: "fork"; readonly input: ForkInput };
@@ -43,6 +45,7 @@ function startInput(started: Started, { at, facts }: TurnRow): StartInput {
   const { digest, mode, prompt, variables, input, limits, parent, gated, host } = started;
   const given = Object.entries(limits).filter(([, limit]) => limit !== null);
   const entered = facts.find((fact) => fact.type === "entered");
+  const end = endInput({ at, facts });
   return {
     type: "start",
     at,
@@ -53,6 +56,7 @@ function startInput(started: Started, { at, facts }: TurnRow): StartInput {
     limits: Object.fromEntries(given),
     gated,
     ...(parent !== null && { parent }),
+    ...(end?.type === "cancel" && { cancelled: { by: end.by, reason: end.reason } }),
     ...(host !== undefined && { host }),
     ...(prompt !== "" && { prompt }),
     ...(entered !== undefined && { state: entered.state }),
@@ -62,7 +66,7 @@ function startInput(started: Started, { at, facts }: TurnRow): StartInput {
 function forkInput(forked: Forked, program: Program, run: Run, { at, facts }: TurnRow): ForkInput {
   const { from, digest, resetBudget, variables, pack } = forked;
   const answers = facts.flatMap(substituted);
-  const ended = facts.some(({ type }) => type === "finished");
+  const ended = facts.some((fact) => fact.type === "finished" && fact.reason?.code === OVER_TIME);
   // Of what a fork may do only an event and an answer can meet the end of the time.
   const late = ended && answers.length === 0 ? anyEvent(program, run) : undefined;
   const event = outsideCause(facts)?.event ?? late;
@@ -145,7 +149,7 @@ function anyEvent(program: Program, run: Run): string | undefined {
   return Object.keys(state?.events ?? {})[0];
 }
 
-function endInput({ at, facts }: TurnRow): Input | undefined {
+function endInput({ at, facts }: Pick<TurnRow, "at" | "facts">): Input | undefined {
   const finished = facts.find((fact): fact is Finished => fact.type === "finished");
   const cause = finished?.cause;
   if (cause?.kind === "cancel")

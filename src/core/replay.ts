@@ -40,11 +40,20 @@ export function replayTurn(program: Program, run: Run, given: TurnRow): ReplayDi
       : decide(program, run, recorded.input);
   const facts = decision.kind === "facts" ? stored(decision.facts) : [];
   for (let index = 0; index < Math.max(facts.length, row.facts.length); index++) {
-    const [before, now] = [row.facts[index], facts[index]];
+    const before = row.facts[index];
+    const now = asThen(facts[index], before);
     if (before === undefined || now === undefined || !deepEqual(json(before), json(now)))
       return { ...at(row, index, facts), why: whyOf(decision) };
   }
   return requestDrift(program, run, row);
+}
+
+/** A journal that does not say what an agent was granted was written before anybody did. */
+function asThen(now: Fact | undefined, before: Fact | undefined): Fact | undefined {
+  if (now?.type !== "asked" || now.ask.kind !== "agent" || before?.type !== "asked") return now;
+  if (before.ask.kind !== "agent" || before.ask.grant !== undefined) return now;
+  const { grant: _grant, ...ask } = now.ask;
+  return { ...now, ask };
 }
 
 const isTraced = (fact: Fact): boolean => fact.type === "noted" && fact.what === "traced";

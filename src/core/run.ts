@@ -53,6 +53,8 @@ export interface Run {
 
   readonly step: number;
   readonly open: Readonly<Record<number, OpenAsk>>;
+  /** Questions to models that wait until agents bring back what they did not use; absent without any. */
+  readonly stalled?: readonly Stalled[];
   readonly used: Used;
   /** What the agents it called have spent, and those that they called; absent until one has answered. */
   readonly usedByAgents?: Spent;
@@ -88,6 +90,12 @@ export interface OpenAsk {
     readonly stoppable?: true;
     readonly input?: Json;
   };
+}
+
+export interface Stalled {
+  readonly tools: boolean;
+  /** The part of a composition that asks. */
+  readonly part?: string;
 }
 
 export interface Composing {
@@ -251,12 +259,18 @@ export const isPerformed = ({ ask, hold, later }: OpenAsk): boolean =>
 export const isWallTimer = ({ ask }: OpenAsk): boolean => ask.kind === "timer" && ask.wakes === undefined;
 
 /** Nobody works on a run that is held. */
-export const isAtWork = (run: Pick<Run, "open" | "held">): boolean =>
+export const isAtWork = (run: Pick<Run, "open" | "held" | "stalled">): boolean =>
   run.held === undefined && hasOwnWork(run);
 
-/** There is something to do that the runtime does itself, once it may. */
-export function hasOwnWork({ open }: Pick<Run, "open">): boolean {
-  for (const step in open) if (isPerformed(open[step] as OpenAsk)) return true;
+/**
+ * There is something to do that the runtime does itself, once it may. To stop an agent is work only where the
+ * run goes on with what it brings back.
+ */
+export function hasOwnWork({ open, stalled }: Pick<Run, "open" | "stalled">): boolean {
+  for (const step in open) {
+    const one = open[step] as OpenAsk;
+    if (isPerformed(one) || (stalled !== undefined && one.ask.kind === "stop")) return true;
+  }
   return false;
 }
 

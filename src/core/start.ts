@@ -38,8 +38,13 @@ export function start(program: Program, run: Run, input: StartInput): Decision {
       gated: gatedTools(program, input.gated ?? []),
       ...(input.host !== undefined && { host: input.host }),
     });
+    const { cancelled } = input;
+    if (cancelled !== undefined) {
+      const { by, reason: message } = cancelled;
+      return turn.finish("cancelled", { code: "cancelled", message }, { kind: "cancel", by });
+    }
     if (where.kind === "state") turn.enter(where.name, { kind: "entry" }, "");
-    begin(turn, { yields: input.mode === "conversational" && input.input === "" });
+    return begin(turn, { yields: input.mode === "conversational" && input.input === "" });
   });
 }
 

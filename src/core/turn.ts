@@ -4,11 +4,22 @@ import { must } from "../base/assert.ts";
 import type { Json } from "../base/json.ts";
 import { type Draft, draftOf, passTime, take } from "./apply.ts";
 import { writeArtifact } from "./artifact-write.ts";
-import type { Ask, Cause, EndCause, Fact, FinalStatus, Outcome, Reason, WriteSource } from "./facts.ts";
+import type {
+  Ask,
+  CallAsk,
+  Cause,
+  EndCause,
+  Fact,
+  FinalStatus,
+  Outcome,
+  Reason,
+  WriteSource,
+} from "./facts.ts";
 import { type Flow, type FlowState, flowOf, NONE, resolveEntry } from "./flow.ts";
+import { unfitModelCall } from "./grant.ts";
 import { partOf } from "./part-fold.ts";
 import type { Program, PromptSpec, StateSpec } from "./program.ts";
-import { askerOf, isWallTimer, type OpenAsk, type Run, statusOf, treeUse } from "./run.ts";
+import { askerOf, isWallTimer, type OpenAsk, type Run, statusOf } from "./run.ts";
 import { artifactsOf } from "./summary.ts";
 
 const flows = new WeakMap<Program, Flow>();
@@ -90,24 +101,27 @@ export class Turn {
 
   /** S11–S13: asks a model unless a limit says no. */
   askModel(tools: boolean, part?: string): void {
-    const { limits, lastUsage } = this.run;
-    // What an agent spends is spent for its caller.
-    const used = treeUse(this.run);
     if (this.overTime()) return;
-    const over = (limit: string, max: number | null, wanted: number) =>
-      max !== null && wanted > max && (this.exhaust(limit, max), true);
-    if (over("max_model_calls", limits.modelCalls, used.modelCalls + 1)) return;
-    // The last call is the best estimate of the next, and of those that are under way in other parts.
-    const calls = 1 + Object.values(this.run.open).filter(({ ask }) => ask.kind === "model").length;
-    const { inputTokens, outputTokens, costUsd } = lastUsage;
-    if (over("max_input_tokens", limits.inputTokens, used.inputTokens + calls * inputTokens)) return;
-    if (over("max_output_tokens", limits.outputTokens, used.outputTokens + calls * outputTokens)) return;
-    if (over("max_cost_usd", limits.costUsd, used.costUsd + calls * costUsd)) return;
+    const unfit = unfitModelCall(this.run);
+    if (unfit?.isPromised === false) return this.exhaust(unfit.limit, unfit.max);
+    if (unfit !== undefined) return this.#stall(tools, part);
     const key = askerOf(this.run, part);
     const nth = Object.hasOwn(this.run.asksByState, key) ? (this.run.asksByState[key] as number) : 0;
     if (part === undefined) return this.ask({ kind: "model", round: this.run.round + 1, nth, tools });
     const { round } = must(partOf(this.run.composing, part), "a part that asks has begun");
     return this.ask({ kind: "model", round: round + 1, nth, tools, part });
+  }
+
+  /** What is granted to agents may come back: until then the question waits. */
+  #stall(tools: boolean, part: string | undefined): void {
+    if (this.run.stalled?.some((one) => one.part === part) === true) return;
+    this.record({ type: "noted", what: "stalled", tools, ...(part !== undefined && { part }) });
+  }
+
+  /** Questions that waited for what agents bring back: what fits is asked, what never will ends the run. */
+  askStalled(): void {
+    for (const { tools, part } of this.run.stalled ?? [])
+      if (this.run.final === null) this.askModel(tools, part);
   }
 
   /** S12: true when the run's time is over, which ends it. */
@@ -153,9 +167,14 @@ export class Turn {
       if (!which(open)) continue;
       const outcome: Outcome = { ok: false, code: "abandoned", message: "no longer needed" };
       this.record({ type: "answered", step: Number(step), outcome });
-      if (open.ask.kind === "agent") this.ask({ kind: "stop", child: step });
+      if (open.ask.kind === "agent") this.stopAgent(step, open.ask);
       else this.stopRemote(step, open);
     }
+  }
+
+  /** S43: an agent whose call was closed works for nobody; what it has spent is known when it has stopped. */
+  stopAgent(step: string, { grant }: CallAsk): void {
+    this.ask({ kind: "stop", child: step, ...(grant !== undefined && { grant }) });
   }
 
   /** What a tool has going elsewhere for this call works for nobody from now on. */

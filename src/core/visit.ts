@@ -167,7 +167,7 @@ function handleCalls(turn: Turn, { step, ask, reply }: Replied): boolean {
     else if (call.tool === TRANSITION) schedule(turn, call);
     else if (isSkillCall(call)) result(turn, call, skillAnswer(turn.program, turn.run.state, call));
   }
-  for (const call of accepted) dispatch(turn, call);
+  dispatch(turn, accepted);
   return accepted.length > 0;
 }
 

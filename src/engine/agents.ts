@@ -3,16 +3,19 @@
 
 import { get, isObject, type Json, type JsonObject } from "../base/json.ts";
 import { agentStart } from "../core/agent-start.ts";
-import type { Ask, CallAsk, Limits, Outcome, Parent, Spent, TurnRow } from "../core/facts.ts";
+import type { CallAsk, Grant, Outcome, Parent, TurnRow } from "../core/facts.ts";
+import { grantFor, SPENDING } from "../core/grant.ts";
 import type { StartInput } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
 import { refusalText } from "../core/refusal-text.ts";
 import { type Run, statusOf, treeUse } from "../core/run.ts";
 import type { Door } from "./door.ts";
-import type { Clock, Store } from "./ports.ts";
+import type { Clock, RunCreation, Store } from "./ports.ts";
 
 /** Agents of agents of agents: deeper calls get an error (S43). */
 const DEPTH = 8;
+
+const FORSAKEN = "its caller no longer waits for it";
 
 export interface AgentCall {
   readonly id: string;
@@ -52,26 +55,30 @@ export class Agents {
 
   /** Starts the child, or finds it started. Its end answers the call; an outcome is the answer already. */
   async start(call: AgentCall): Promise<Outcome | undefined> {
-    const { id, step, run } = call;
+    const { id, step } = call;
     if (id.split("/").length > this.#depth) {
       const chain = (await this.#callsTo(call)).join(" → ");
       return failed("too_deep", `agents may call each other ${this.#depth} deep (${chain})`);
     }
-    const program = await this.#door.program(run.digest);
-    const setup = (await this.#store.record(id))?.setup ?? {};
-    const { id: packId, version: packVersion } = program;
-    const left = leftFor(program, run);
-    if ("code" in left) return left;
-    const input = startOf(program, call, { at: this.#clock.now(), left });
-    const child = childOf(id, step);
-    const create = { digest: run.digest, packId, packVersion, setup };
-    const started = await this.#door.submit(child, input, { create });
-    if (started.kind === "refused") return failed(started.refusal.code, refusalText(started.refusal));
+    const problem = (await this.#door.load(childOf(id, step))) === undefined && (await this.#begin(call));
+    if (problem) return problem;
     // The call may have been given up while its child was being started.
     const parent = await this.#door.load(id);
     if (parent?.open[step] === undefined) await this.stop(id, step);
     else if (parent.held !== undefined) await this.#holdWith(id, step);
     return undefined;
+  }
+
+  /** Only once: a child that is at work is not judged by what its caller has left now. */
+  async #begin(call: AgentCall): Promise<Failed | undefined> {
+    const { id, step, run } = call;
+    const grant = grantFor(run, step);
+    const spent = SPENDING.find(([key]) => grant[key] === 0);
+    if (spent !== undefined) return nothingLeft(run, spent);
+    const { input, create } = await this.#started(call, grant);
+    const started = await this.#door.submit(childOf(id, step), input, { create });
+    if (started.kind !== "refused") return undefined;
+    return failed(started.refusal.code, refusalText(started.refusal));
   }
 
   /** The agents that called each other down to this call, the first one first. */
@@ -87,7 +94,10 @@ export class Agents {
     return tools;
   }
 
-  /** Tells the caller how its agent ended and what it came to. A caller that waits no longer ignores it. */
+  /**
+   * Tells the caller how its agent ended and what it came to. One that waits no longer hears only what was
+   * spent for it.
+   */
   async reply(to: Parent, outcome: Outcome, run: Run): Promise<void> {
     const at = this.#clock.now();
     await this.#door.submit(to.run, { type: "answer", at, step: to.step, outcome, spent: treeUse(run) });
@@ -109,8 +119,34 @@ export class Agents {
 
   /** S43: cancelling reaches the children; one that never started needs none. */
   async stop(id: string, step: number | string): Promise<void> {
-    const reason = "its caller no longer waits for it";
-    await this.#door.submit(childOf(id, step), { type: "cancel", at: this.#clock.now(), by: id, reason });
+    const cancel = { type: "cancel", at: this.#clock.now(), by: id, reason: FORSAKEN } as const;
+    await this.#door.submit(childOf(id, step), cancel);
+  }
+
+  /**
+   * The agent as it is when it has been stopped. Where spending is limited, one that never started is made to
+   * have ended: another process may be about to start it, and nobody would count what it spends.
+   */
+  async stopped(id: string, step: string): Promise<Run | undefined> {
+    await this.stop(id, step);
+    const child = await this.#door.latest(childOf(id, step));
+    const run = child === undefined ? await this.#door.load(id) : undefined;
+    const called = run?.agentCalls?.find((call) => call.step === Number(step));
+    if (run === undefined || called === undefined || SPENDING.every(([key]) => run.limits[key] === null))
+      return child;
+    const ask: CallAsk = { kind: "agent", call: "", tool: called.agent, args: {}, nth: 0 };
+    const { input, create } = await this.#started({ id, step: called.step, ask, run }, {});
+    const cancelled = { by: id, reason: FORSAKEN };
+    await this.#door.submit(childOf(id, step), { ...input, cancelled }, { create });
+    return this.#door.latest(childOf(id, step));
+  }
+
+  async #started(call: AgentCall, grant: Grant): Promise<{ input: StartInput; create: RunCreation }> {
+    const { digest } = call.run;
+    const program = await this.#door.program(digest);
+    const setup = (await this.#store.record(call.id))?.setup ?? {};
+    const input = startOf(program, call, { at: this.#clock.now(), grant });
+    return { input, create: { digest, packId: program.id, packVersion: program.version, setup } };
   }
 
   /**
@@ -194,7 +230,7 @@ const failed = (code: string, message: string): Failed => ({ ok: false, code, me
 function startOf(
   program: Program,
   { id, step, ask, run }: AgentCall,
-  { at, left }: { readonly at: number; readonly left: Partial<Limits> },
+  { at, grant }: { readonly at: number; readonly grant: Grant },
 ): StartInput {
   const key = memberOf(program, ask.tool);
   const query = get(ask.args, "query");
@@ -214,37 +250,13 @@ function startOf(
     ...(run.host !== undefined && { host: run.host }),
     ...(agentStart(program, key) ?? { prompt: key }),
     // Its visits and calls are counted anew (S43), each up to what its caller may make.
-    limits: { ...left, visits, toolCalls, wallMs },
+    limits: { ...grant, visits, toolCalls, wallMs },
   };
 }
 
-/** What is spent for the caller, whoever spends it (S13); by the names that packs have for it. */
-const SPENDING: readonly (readonly [keyof Limits & keyof Spent, string])[] = [
-  ["modelCalls", "max_model_calls"],
-  ["inputTokens", "max_input_tokens"],
-  ["outputTokens", "max_output_tokens"],
-  ["costUsd", "max_cost_usd"],
-];
-
-/** What the caller has left, shared by the agents it waits for at once, so that all of them fit into it. */
-function leftFor(program: Program, run: Run): Partial<Limits> | Failed {
-  const used = treeUse(run);
-  const agents = Math.max(1, Object.values(run.open).filter(({ ask }) => isAgentCall(program, ask)).length);
-  const left: Partial<Record<keyof Limits, number>> = {};
-  for (const [key, name] of SPENDING) {
-    const limit = run.limits[key];
-    if (limit === null) continue;
-    const share = (limit - used[key]) / agents;
-    left[key] = key === "costUsd" ? share : Math.floor(share);
-    if (left[key] <= 0) return failed(name, `nothing of the caller's ${name} ${limit} is left for an agent`);
-  }
-  return left;
+function nothingLeft({ limits }: Run, [key, name]: (typeof SPENDING)[number]): Failed {
+  return failed(name, `nothing of the caller's ${name} ${limits[key]} is left for an agent`);
 }
-
-/** Also one that waits for approval: it will want its share. */
-const isAgentCall = (program: Program, ask: Ask): boolean =>
-  ask.kind === "agent" ||
-  (ask.kind === "approval" && Object.hasOwn(program.agents?.members ?? {}, memberOf(program, ask.tool)));
 
 /** A member by its key, or by the name the reference runtime gives it. */
 function memberOf({ agents }: Program, tool: string): string {

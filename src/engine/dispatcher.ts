@@ -2,14 +2,16 @@
 // matters: what must be done is the list of open asks, so losing all of this loses nothing.
 
 import { hash } from "node:crypto";
-import type { Ask, CallAsk, ModelAsk, Outcome, RemoteWork, TurnRow } from "../core/facts.ts";
+import type { Ask, CallAsk, ModelAsk, Outcome, RemoteWork, Spent, TurnRow } from "../core/facts.ts";
 import { guardsOutput } from "../core/guard.ts";
+import { keyPause, NO_KEY } from "../core/missing-key.ts";
 import { promptNameOf, promptOf } from "../core/part-site.ts";
 import { HASH_LENGTH, type ModelRequest, modelRequest, requestText } from "../core/request.ts";
-import type { OpenAsk, Run } from "../core/run.ts";
+import { emptyRun, type OpenAsk, type Run, treeUse } from "../core/run.ts";
 import { type AgentCall, Agents, childOf } from "./agents.ts";
 import { attempts } from "./attempts.ts";
 import { shownStream } from "./clean-stream.ts";
+import { isOwed, isStopping, owesReply } from "./debts.ts";
 import type { DispatchOptions } from "./dispatch-options.ts";
 import { HeldRuns, isHeldBack } from "./held-runs.ts";
 import { leaves } from "./lease.ts";
@@ -67,6 +69,7 @@ export class Dispatcher {
       } else if (fact.type === "answered") {
         this.#active.get(`${id}/${fact.step}`)?.abort.abort(stepClosed);
         this.#active.get(`${id}/${fact.step}!`)?.abort.abort(stepClosed);
+        if (run.final !== null) this.#replyNow(id, run);
       } else if (fact.type === "finished") {
         this.#abortAll(id);
         this.#agents.forget(id);
@@ -84,11 +87,11 @@ export class Dispatcher {
   /**
    * Takes up a run after a crash: unsafe calls that have left are put in doubt, the rest is asked again.
    */
-  async recover(id: string, run: Run): Promise<void> {
-    if (!this.#isOurs(id)) return;
+  async recover(id: string, run: Run, then?: (run: Run) => void): Promise<void> {
+    if (!this.#isOurs(id)) return then?.(run);
     this.#held.see(id, run);
     const recovery = { id, run };
-    const done = this.#watchedRecovery(recovery);
+    const done = this.#watchedRecovery(recovery).then(() => then?.(recovery.run));
     this.#recoveries.set(recovery, done);
     await done.finally(() => this.#recoveries.delete(recovery));
   }
@@ -182,7 +185,7 @@ export class Dispatcher {
     const key = `${id}/${step}${isAside ? "!" : ""}`;
     const isOwing = isOwed(open.ask, run);
     if (this.#closed || (this.#stopped && !isOwing)) return;
-    if (isHeldBack(run, open.ask)) return;
+    if (isHeldBack(run, open.ask) || (kind === "reply" && isStopping(run))) return;
     if (this.#active.has(key) || (this.#options.idle === true ? !isOwing : !this.#isOurs(id))) return;
     const abort = new AbortController();
     const answer = () => this.#answer(id, step, open, run, abort.signal);
@@ -192,7 +195,7 @@ export class Dispatcher {
         if (!abort.signal.aborted) this.#options.failed(id, error);
       })
       .finally(() => {
-        this.#active.delete(key);
+        if (this.#active.get(key)?.abort === abort) this.#active.delete(key);
         for (const resolve of this.#idle) resolve();
         this.#idle.clear();
       });
@@ -211,9 +214,10 @@ export class Dispatcher {
     return false;
   }
 
-  /** Another process has taken the run: what is under way here is left to it. */
+  /** Another process has taken the run: what is under way is left to it, in no way if the run is back. */
   drop(id: string): void {
     this.#abortAll(id, undefined);
+    for (const [key, { run }] of this.#active) if (run === id) this.#active.delete(key);
     this.#agents.forget(id);
   }
 
@@ -236,8 +240,8 @@ export class Dispatcher {
       await this.#agents.reply(ask.to, ask.outcome, run);
       await this.#settle(id, step);
     } else if (ask.kind === "stop") {
-      if (ask.remote === undefined) await this.#stopChild(id, ask.child);
-      else await this.#stopRemote({ id, step, run }, ask.remote, signal);
+      if (ask.remote === undefined) return this.#stopChild(id, step, ask.child);
+      await this.#stopRemote({ id, step, run }, ask.remote, signal);
       if (!signal.aborted) await this.#settle(id, step);
     }
   }
@@ -254,18 +258,30 @@ export class Dispatcher {
     await attempts(terms, async (attempt) => tools.stop?.(tool, { ...context, ...attempt }));
   }
 
-  /** One that had ended already may still owe the end to agents of its own. */
-  async #stopChild(id: string, step: string): Promise<void> {
-    await this.#agents.stop(id, step);
-    const child = childOf(id, step);
-    const run = await this.#options.door.latest(child);
-    if (run !== undefined && run.final !== null) this.takeOver(child, run);
+  /**
+   * What a stopped agent has spent it says itself, when its own agents have said theirs. One that never was,
+   * or has paid what it owes, says nothing any more.
+   */
+  async #stopChild(id: string, step: number, of: string): Promise<void> {
+    const child = childOf(id, of);
+    // Were it being started meanwhile, nobody would ever count what it spends.
+    await this.#active.get(child)?.done;
+    const run = await this.#agents.stopped(id, of);
+    if (run !== undefined) this.takeOver(child, run);
+    if (run === undefined || !owesReply(run)) await this.#settle(id, step, treeUse(run ?? emptyRun));
+  }
+
+  /** Its caller hears what a run came to once all that was called by it has stopped. */
+  #replyNow(id: string, run: Run): void {
+    for (const [step, open] of Object.entries(run.open))
+      if (open.ask.kind === "reply") this.#perform(id, Number(step), open, run);
   }
 
   /** What a run owes others is paid, and that is all its answer says. */
-  async #settle(id: string, step: number): Promise<void> {
+  async #settle(id: string, step: number, spent?: Spent): Promise<void> {
     const { door, clock } = this.#options;
-    await door.submit(id, { type: "answer", at: clock.now(), step, outcome: { ok: true, value: null } });
+    const outcome: Outcome = { ok: true, value: null };
+    await door.submit(id, { type: "answer", at: clock.now(), step, outcome, ...(spent && { spent }) });
   }
 
   /** The call stays open until its child has ended; here the child is started, or taken up again. */
@@ -274,16 +290,16 @@ export class Dispatcher {
     const { id, step, ask } = call;
     const outcome = await this.#agents.start(call);
     if (outcome === undefined) return this.#recoverChild(childOf(id, step));
-    await door.submit(id, { type: "answer", at: clock.now(), step, outcome, tool: ask.tool });
+    const bill = ask.grant === undefined ? {} : { spent: treeUse(emptyRun) };
+    await door.submit(id, { type: "answer", at: clock.now(), step, outcome, tool: ask.tool, ...bill });
   }
 
   async #recoverChild(child: string): Promise<void> {
     await this.#options.shared?.claimOne(child);
     const run = await this.#options.door.latest(child);
     if (run === undefined || this.#stopped) return;
-    await this.recover(child, run);
-    // A process that died may not have told the caller.
-    if (!this.#stopped) this.#agents.news(child, run);
+    // A process that died may not have told the caller. The agent may have moved on meanwhile.
+    await this.recover(child, run, (now) => void (this.#stopped || this.#agents.news(child, now)));
   }
 
   async #model(id: string, step: number, ask: ModelAsk, run: Run, signal: AbortSignal): Promise<void> {
@@ -294,7 +310,7 @@ export class Dispatcher {
     const context = this.#context(id, step, run, ask, signal);
     const whole = guardsOutput(promptOf(program, run, ask.part));
     const watch = this.#watch({ id, step, ask, run, request });
-    const call = { signal, watch, leaves: this.#leaves(id, ask.kind, signal) };
+    const call = { signal, watch, leaves: this.#leaves(context, ask.kind) };
     const terms = { ...this.#options, ...call, repeats: "safe" as const };
     const outcome = await attempts(terms, async (attempt): Promise<Outcome> => {
       const stream = whole ? undefined : shownStream(this.#options, { run: id, step, ...attempt });
@@ -304,7 +320,9 @@ export class Dispatcher {
       return { ok: true, value: reply as never };
     });
     if (outcome === undefined) return;
-    await door.submit(id, { type: "answer", at: clock.now(), step, outcome, hash: hashOf(request) });
+    const at = clock.now();
+    if (!outcome.ok && outcome.code === NO_KEY) await door.submit(id, keyPause(outcome.message, at));
+    else await door.submit(id, { type: "answer", at, step, outcome, hash: hashOf(request) });
   }
 
   async #tool(
@@ -320,6 +338,7 @@ export class Dispatcher {
     const isSafe = later?.looks === true || (await this.#isSafe(run, ask.tool, tools));
     const repeats = isSafe ? "safe" : "unsafe";
     if (sent !== true && !isSafe) {
+      if (signal.aborted) return;
       const noted = await door.submit(id, { type: "sent", at: clock.now(), step });
       if (noted.kind !== "done" || noted.run.open[step] === undefined || signal.aborted) return;
     }
@@ -330,7 +349,7 @@ export class Dispatcher {
       ...(input !== undefined && { input }),
     };
     const watch = this.#watch({ id, step, ask, run });
-    const terms = { signal, repeats, watch, leaves: this.#leaves(id, ask.kind, signal) } as const;
+    const terms = { signal, repeats, watch, leaves: this.#leaves(context, ask.kind) } as const;
     const answer = await attempts({ ...this.#options, ...terms }, (attempt) =>
       tools.call(ask.tool, ask.args, { ...context, ...attempt }),
     );
@@ -343,9 +362,9 @@ export class Dispatcher {
     } else await door.submit(id, { type: "answer", at, step, outcome: answer, tool: ask.tool });
   }
 
-  #leaves(id: string, kind: Ask["kind"], signal: AbortSignal): () => Promise<boolean> {
-    const lease = leaves(this.#options, id, signal);
-    return this.#held.leaves({ id, kind, signal }, { slots: this.#options.slots, lease });
+  #leaves(call: CallContext, kind: Ask["kind"]): () => Promise<boolean> {
+    const terms = { slots: this.#options.slots, lease: leaves(this.#options, call) };
+    return this.#held.leaves({ id: call.run, kind, signal: call.signal }, terms);
   }
 
   #watch(call: Omit<PlannedCall, "attempt" | "at">): (attempt: number) => CallWatch | undefined {
@@ -373,10 +392,6 @@ type Asked = Pick<ModelAsk | CallAsk, "nth" | "part">;
 
 /** How long news to others may keep a process that stops. */
 const OWED_MS = 3000;
-
-/** From one run to another, without the world between them; what has ended owes the world an end, too. */
-const isOwed = (ask: Ask, { final }: Run): boolean =>
-  ask.kind === "reply" || (ask.kind === "stop" && (ask.remote === undefined || final !== null));
 
 /** As `requestHash` of core, by the faster library. */
 const hashOf = (request: ModelRequest): string =>

@@ -53,6 +53,8 @@ export interface Store extends AsyncDisposable {
    * sound.
    */
   verify(run: string): Promise<readonly string[]>;
+  /** What is stored and belongs to no run, where a store can tell; empty when sound. */
+  strays?(): Promise<readonly string[]>;
 }
 
 /**

@@ -124,13 +124,14 @@ export class Gateway {
   }
 
   async #tickAlways(): Promise<void> {
-    const { setup, file, clock, random } = this.#options;
+    const { setup, file, clock, log, random } = this.#options;
     const { service } = setup.config;
     const { attemptsMax } = this.catalog;
     while (!this.isStopping) {
       const now = clock.now();
       tick(file, setup.plugins.values(), { now, random, dedupeTtlMs: service.dedupeTtlMs, attemptsMax });
-      upkeep({ file, workspaces: this.#workspaces, service }, now);
+      for (const workspace of upkeep({ file, workspaces: this.#workspaces, service }, now))
+        log.warn({ workspace }, "an old workspace cannot be removed");
       await clock.sleep(service.tickMs, this.#stop.signal);
     }
   }

@@ -68,15 +68,16 @@ const withEntry = (opened: PluginFolder, { plugins }: GatewayConfig): InstalledP
 
 function checkPlugin({ manifest, entry }: InstalledPlugin, findings: Findings): void {
   const { name, configKeys, commands } = manifest;
-  const say = (list: string[], text: string) => list.push(`plugin \`${name}\`: ${text}`);
+  const say = (list: string[], text: string, key?: string) =>
+    list.push(`${key === undefined ? "" : findings.places.of(entry.config, key)}plugin \`${name}\`: ${text}`);
   for (const warning of manifest.warnings) say(findings.warnings, warning);
   if (!entry.enabled) return;
   for (const key of configKeys.required)
-    if (!Object.hasOwn(entry.config, key)) say(findings.errors, `\`config.${key}\` is missing`);
+    if (!Object.hasOwn(entry.config, key)) say(findings.errors, `\`config.${key}\` is missing`, key);
   const known = new Set([...configKeys.required, ...configKeys.optional]);
   for (const key of Object.keys(entry.config))
     if (known.size > 0 && !known.has(key))
-      say(findings.warnings, `its manifest does not know \`config.${key}\``);
+      say(findings.warnings, `its manifest does not know \`config.${key}\``, key);
   for (const { id, command } of entry.schedules)
     if (!commands.has(command))
       say(findings.errors, `schedule \`${id}\` calls \`${command}\`, which is not a command of it`);
@@ -89,9 +90,12 @@ export function checkUses(
   findings: Findings,
 ): void {
   for (const pipeline of pipelines.values()) {
-    for (const { id, plugin } of pipeline.nodes.values()) {
+    for (const { id, plugin, source } of pipeline.nodes.values()) {
+      const place = findings.places.of(source);
       const say = (why: string) =>
-        findings.errors.push(`pipeline \`${pipeline.name}\`: step \`${id}\` uses \`${plugin}\`, ${why}`);
+        findings.errors.push(
+          `${place}pipeline \`${pipeline.name}\`: step \`${id}\` uses \`${plugin}\`, ${why}`,
+        );
       const found = plugins.get(plugin);
       const why = skipped.get(plugin);
       if (found === undefined) say(why === undefined ? "which is not installed" : `which is skipped: ${why}`);

@@ -14,15 +14,17 @@ export interface Kept {
   readonly service: ServiceConfig;
 }
 
-export function upkeep({ file, workspaces, service }: Kept, now: number): void {
+/** The workspaces that could not be removed; they are tried again when their time has passed once more. */
+export function upkeep({ file, workspaces, service }: Kept, now: number): readonly string[] {
   // A success is remembered as long as it makes others duplicates.
   const before = now - Math.max(service.jobLogRetentionMs, service.dedupeTtlMs);
   const unused = unusedWorkspaces(file, now - service.workspaceRetentionMs);
   // Folders first: a row without a folder would never be looked at again.
-  for (const id of unused) workspaces.remove(id);
+  const stuck = unused.filter((id) => !workspaces.remove(id));
   file.transaction(
     () => {
-      for (const id of unused) file.run("DELETE FROM workspace WHERE id = ?", id);
+      for (const id of stuck) file.run("UPDATE workspace SET used_at = ? WHERE id = ?", now, id);
+      for (const id of unused) if (!stuck.includes(id)) file.run("DELETE FROM workspace WHERE id = ?", id);
       const old = file.all<{ id: string; context_id: string | null }>(
         `DELETE FROM job WHERE seq IN (
            SELECT seq FROM job AS old WHERE completed_at < ?
@@ -43,4 +45,5 @@ export function upkeep({ file, workspaces, service }: Kept, now: number): void {
     },
     { durable: false },
   );
+  return stuck;
 }

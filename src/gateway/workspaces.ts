@@ -21,8 +21,15 @@ export class Workspaces {
     return path;
   }
 
-  remove(id: string): void {
-    rmSync(this.#path(id), { recursive: true, force: true });
+  /** False when it cannot be removed: a plugin may have left what is not ours to delete. */
+  remove(id: string): boolean {
+    try {
+      rmSync(this.#path(id), { recursive: true, force: true });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+      return false;
+    }
   }
 
   #path(id: string): string {

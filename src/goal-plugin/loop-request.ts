@@ -3,6 +3,8 @@
 
 import { resolve } from "node:path";
 import { get, isObject, type Json, type JsonObject } from "../base/json.ts";
+import { isDeeperThan } from "../base/json-depth.ts";
+import { shallow } from "../goal/shallow.ts";
 
 export interface LoopRequest {
   readonly jobId: string;
@@ -19,6 +21,10 @@ export interface LoopRequest {
   readonly deadlineAt: number | undefined;
 }
 
+/** Of what tools say. The state may hold it inside an input, which is why more is read there. */
+const DEPTH_MAX = 200;
+const STATE_DEPTH_MAX = 1_000;
+
 /** Undefined: not a request of protocol 2. */
 export function readRequest(text: string, cwd: string): LoopRequest | undefined {
   const value = parsed(text);
@@ -29,23 +35,24 @@ export function readRequest(text: string, cwd: string): LoopRequest | undefined 
   const folder = get(value, "workspace_dir");
   const deadline = get(value, "deadline_at");
   const at = typeof deadline === "string" ? Date.parse(deadline) : Number.NaN;
+  const isDeep = isDeeperThan(text, DEPTH_MAX);
+  const objectAt = (key: string, most = DEPTH_MAX): JsonObject | undefined => {
+    const found = get(value, key);
+    if (!isObject(found)) return undefined;
+    return isDeep ? (shallow(found, most) as JsonObject) : found;
+  };
   return {
     jobId: typeof jobId === "string" ? jobId : "",
     command,
-    config: objectAt(value, "config") ?? {},
-    state: objectAt(value, "state") ?? {},
-    context: objectAt(value, "context"),
+    config: objectAt("config", STATE_DEPTH_MAX) ?? {},
+    state: objectAt("state", STATE_DEPTH_MAX) ?? {},
+    context: objectAt("context"),
     workspaceDir: typeof folder === "string" && folder !== "" ? resolve(cwd, folder) : undefined,
-    payload: objectAt(value, "payload"),
-    event: objectAt(value, "event"),
+    payload: objectAt("payload"),
+    event: objectAt("event"),
     deadlineAt: Number.isNaN(at) ? undefined : at,
   };
 }
-
-const objectAt = (value: JsonObject, key: string): JsonObject | undefined => {
-  const found = get(value, key);
-  return isObject(found) ? found : undefined;
-};
 
 function parsed(text: string): Json | undefined {
   try {

@@ -28,8 +28,8 @@ export function correlate(event: JsonObject, context: JsonObject | undefined): C
   const found = carried ?? said ?? correlationIn(context) ?? correlationIn(payload);
   if (found === undefined) return undefined;
   const conflict = carried !== undefined && said !== undefined && !agree(carried, said);
-  const attempt = said?.attempt ?? found.attempt;
-  return { found: { ...found, attempt }, conflict };
+  // A tool that speaks of agents may name the attempt only where the host carried none.
+  return { found: { ...found, attempt: found.attempt ?? said?.attempt }, conflict };
 }
 
 const agree = (a: Correlation, b: Correlation): boolean =>

@@ -4,6 +4,7 @@
 import { Validator } from "@cfworker/json-schema";
 import { get, isObject, type Json, type JsonObject } from "../base/json.ts";
 import { firstTurnSchema, resumeTurnSchema } from "./answer-schema.ts";
+import { isDeeper } from "./shallow.ts";
 
 export interface Action {
   readonly tool: string;
@@ -49,12 +50,15 @@ export type ReadAnswer =
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
 const SHOWN = 6;
+const DEPTH_MAX = 100;
 
 export function readAnswer(
   value: Json | undefined,
   { first, tools }: { first: boolean; tools: readonly string[] },
 ): ReadAnswer {
   if (!isObject(value)) return wrong([{ kind: "shape", message: "the answer is not one JSON object" }]);
+  if (isDeeper(value, DEPTH_MAX))
+    return wrong([{ kind: "shape", message: `the answer is nested deeper than ${DEPTH_MAX} levels` }]);
   const early = first ? noAction(value) : undefined;
   const tool = get(get(value, "action"), "tool");
   const violations: Violation[] = [];

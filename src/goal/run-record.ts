@@ -71,6 +71,9 @@ export interface RecordDefaults {
   readonly workspaceRef: string;
 }
 
+/** Steps below the pending one count as completed without being listed. */
+const COMPLETED_MAX = 10_000;
+
 /** Also a run of RFC-103's time, which has only the RFC's keys; what else there is stays. */
 export function readRecord(value: JsonObject, defaults: RecordDefaults): RunRecord {
   const reader = new Fields(value);
@@ -109,7 +112,7 @@ export function readRecord(value: JsonObject, defaults: RecordDefaults): RunReco
     expect: reader.textOrNull("expect"),
     completed_steps: reader.has("completed_steps")
       ? reader.list("completed_steps", isCount)
-      : Array.from({ length: done }, (_, index) => index + 1),
+      : Array.from({ length: Math.min(done, COMPLETED_MAX) }, (_, index) => index + 1),
     failed_steps: reader.list("failed_steps", isCount),
     workspace_ref: reader.text("workspace_ref", defaults.workspaceRef),
     context: reader.text("context", ""),

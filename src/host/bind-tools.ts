@@ -12,6 +12,7 @@ import { bindFs } from "../adapter/tool/fs/bind-fs.ts";
 import { bindGit } from "../adapter/tool/git/bind-git.ts";
 import { bindHuman } from "../adapter/tool/human/bind-human.ts";
 import { bindJson } from "../adapter/tool/json/bind-json.ts";
+import { bindNotify } from "../adapter/tool/notify/bind-notify.ts";
 import { type OptionProblem, OptionReader } from "../adapter/tool/option-reader.ts";
 import { bindPlugin } from "../adapter/tool/plugin/bind-plugin.ts";
 import { bindProc } from "../adapter/tool/proc/bind-proc.ts";
@@ -29,6 +30,7 @@ const BUILTINS: Readonly<Record<string, Binder>> = {
   http: bindFetch,
   human: bindHuman,
   json: bindJson,
+  notify: bindNotify,
   proc: bindProc,
   sql: bindSql,
   time: bindTime,

@@ -17,7 +17,10 @@ export async function commonPast(store: Store, a: LoadedRun, b: LoadedRun): Prom
 }
 
 /** The run and those it was forked from, each with the last of its turns that the run contains. */
-async function lineage(store: Store, { id, turn, run }: LoadedRun): Promise<ReadonlyMap<string, number>> {
+export async function lineage(
+  store: Store,
+  { id, turn, run }: Pick<LoadedRun, "id" | "turn" | "run">,
+): Promise<ReadonlyMap<string, number>> {
   const found = new Map([[id, turn]]);
   let from = run.forkedFrom;
   for (let reach = turn; from !== null && found.size < GENERATIONS_MAX; ) {

@@ -55,7 +55,8 @@ async function exportedRun(
     hash.update(journalLine(row));
     const facts = clean(row.facts);
     if (facts !== row.facts) redacted.push({ turn: row.turn, marks: marksIn(row.facts, facts) });
-    rows.push({ ...row, facts: row.turn < from ? facts.map(shortened) : facts });
+    const shown = { ...row, facts };
+    rows.push(row.turn < from ? cutTurn(shown) : shown);
   }
   const pack = { id: packId, version: packVersion, digest };
   return { run, pack, turns: turn, rows, journal_sha256: hash.digest("hex"), redacted, from };
@@ -84,6 +85,9 @@ function counted(texts: readonly string[]): ReadonlyMap<string, number> {
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
   return counts;
 }
+
+/** As a page has a turn that lies before the stretch it shows. */
+export const cutTurn = (row: TurnRow): TurnRow => ({ ...row, facts: row.facts.map(shortened) });
 
 /** What models and tools said is opaque to the fold, so long texts in it can be cut. Artifacts stay whole. */
 function shortened(fact: Fact): Fact {

@@ -6,12 +6,15 @@ import { recording } from "../adapter/cassette/recording.ts";
 import { readScript, type Script } from "../adapter/script/read-script.ts";
 import { scriptedEvent, scriptedModel, scriptedTools } from "../adapter/script/scripted.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
+import type { Outcome } from "../core/facts.ts";
 import type { Input } from "../core/input.ts";
 import type { Program } from "../core/program.ts";
 import type { Run } from "../core/run.ts";
 import type { RunPorts } from "../engine/dispatcher.ts";
 import type { Clock, Store } from "../engine/ports.ts";
 import { Redaction } from "../engine/redaction.ts";
+import { storeClock } from "../engine/store-clock.ts";
+import { artifactCommit } from "./artifact-commit.ts";
 import { type CallRisk, callRisk, type RiskOf } from "./call-risk.ts";
 import { judgeClaim } from "./goal-claim.ts";
 import { removeRunFiles, workRootOf, workspaceFolder } from "./run-files.ts";
@@ -45,9 +48,17 @@ export class RunWorlds implements AsyncDisposable, RiskOf {
   readonly #worlds = new Map<string, World>();
   readonly #ports = new Map<string, RunPorts>();
   readonly #scripts = new Map<string, Script | undefined>();
+  /** By which tools say how long a call is put off: it must be the one that their runs are woken by. */
+  readonly #clock: Clock;
+  #timed: Clock | undefined;
 
   constructor(options: RunWorldsOptions) {
     this.#options = options;
+    const { clock } = options;
+    this.#clock = {
+      now: () => (this.#timed ?? clock).now(),
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+    };
   }
 
   /** The world of some settings; equal settings share one. */
@@ -55,10 +66,16 @@ export class RunWorlds implements AsyncDisposable, RiskOf {
     const key = JSON.stringify(settings);
     let world = this.#worlds.get(key);
     if (world === undefined) {
-      const { clock, env, storePath } = this.#options;
+      const { env, storePath } = this.#options;
       this.#learn(settings);
       const workRoot = workRootOf(storePath);
-      world = new World(settings, { clock, env, warn: this.#warn, clean: this.#clean, workRoot });
+      world = new World(settings, {
+        clock: this.#clock,
+        env,
+        warn: this.#warn,
+        clean: this.#clean,
+        workRoot,
+      });
       this.#worlds.set(key, world);
     }
     return world;
@@ -71,6 +88,7 @@ export class RunWorlds implements AsyncDisposable, RiskOf {
   }
 
   async portsOf(store: Store, id: string): Promise<RunPorts> {
+    this.#goBy(store);
     // Children work with what their caller works with; a cassette ends them all at the first difference.
     const root = id.split("/", 1)[0] ?? id;
     let ports = this.#ports.get(root);
@@ -84,14 +102,21 @@ export class RunWorlds implements AsyncDisposable, RiskOf {
   /** What the script's people say to a run that waits, and what one hears that claims to be done. */
   async peopleOf(store: Store, id: string, run: Run): Promise<Input | undefined> {
     if (!Object.values(run.open).some(({ ask }) => ask.kind === "event")) return undefined;
-    const at = this.#options.clock.now();
+    this.#goBy(store);
+    const at = this.#clock.now();
     const setup = (await store.record(id))?.setup ?? {};
     const workRoot = workRootOf(this.#options.storePath);
-    const workspace = workspaceFolder(settingsIn(setup) ?? noSettings("."), { workRoot, run: id });
-    const judged = await judgeClaim(store, { id, run, setup, workspace, at });
+    const settings = settingsIn(setup) ?? noSettings(".");
+    const workspaceOf = (one: string) => workspaceFolder(settings, { workRoot, run: one });
+    const judged = await judgeClaim(store, { id, run, setup, workspaceOf, at });
     if (judged !== undefined) return judged;
     const script = await this.#scriptOf(store, id);
     return script && scriptedEvent(script, run, at);
+  }
+
+  /** Machines that share a store go by its time, and so does what their tools journal. */
+  #goBy({ shared }: Store): void {
+    if (shared !== undefined) this.#timed ??= storeClock(this.#options.clock, shared);
   }
 
   /** What a call can do in the world of a run, from what is kept with the run. */
@@ -103,6 +128,23 @@ export class RunWorlds implements AsyncDisposable, RiskOf {
       this.#options.script ?? (kept !== undefined && isObject(kept) ? readScript(kept).script : undefined);
     const isScripted = script !== undefined && Object.hasOwn(script.tools, call.tool);
     return callRisk({ ...call, bound: this.world(settings).bound(call.tool), isScripted });
+  }
+
+  /** A commit that an artifact of the run names, with what it changed; secrets are taken out of it. */
+  async commitOf(
+    store: Store,
+    id: string,
+    named: { readonly run: Run; readonly name: string },
+  ): Promise<Outcome> {
+    const setup = (await store.record(id))?.setup ?? {};
+    const remembered = settingsIn(setup) ?? noSettings(".");
+    const settings = this.#options.adjust?.(remembered) ?? remembered;
+    this.#learn(settings);
+    const { env, storePath } = this.#options;
+    const now = this.#clock.now();
+    const workRoot = workRootOf(storePath);
+    const workspaceOf = (run: string): string => workspaceFolder(settings, { workRoot, run });
+    return this.#clean(await artifactCommit(store, { id, ...named, workspaceOf, env, now }));
   }
 
   /** What runs that are removed leave beside the store. */
@@ -152,7 +194,7 @@ export class RunWorlds implements AsyncDisposable, RiskOf {
 
   /** A script answers what it has entries for; everything else is real. */
   #live(settings: RunSettings, script: Script | undefined): RunPorts {
-    const { clock } = this.#options;
+    const clock = this.#clock;
     const { model, tools } = this.world(settings);
     if (script === undefined) return { model, tools };
     return {

@@ -27,14 +27,18 @@ export function openPlugin(folder: string, { isStrict = false } = {}): PluginFol
     const program = realpathSync(join(home, manifest.entrypoint));
     if (!program.startsWith(home + sep)) return "its entrypoint is a link that leads out of its folder";
     if ((statSync(home).mode & WRITABLE_BY_ALL) !== 0) return "everybody may write to its folder";
+    if (!statSync(program).isFile()) return "its entrypoint is not a file";
     accessSync(program, constants.X_OK);
     return { manifest, program };
   } catch (error) {
     const { code, syscall, name, message } = error as NodeJS.ErrnoException;
-    if (name === "YAMLParseError") return `its manifest cannot be read: ${message.split("\n", 1)[0]}`;
+    // The second is what aliases are refused with that multiply, or lead nowhere.
+    if (name === "YAMLParseError" || name === "ReferenceError")
+      return `its manifest cannot be read: ${message.split("\n", 1)[0]}`;
     if (code === "ENOENT") return "its folder, `manifest.yaml` or entrypoint is missing";
     if (code === "EACCES")
       return syscall === "access" ? "its entrypoint is not executable" : "it may not be read";
+    if (code !== undefined) return `it cannot be read (${code})`;
     throw error;
   }
 }

@@ -22,6 +22,9 @@ export interface GroupEnd {
   readonly durationMs: number;
 }
 
+/** The longest a timer of Node can be: a longer one would fire at once. */
+const TIMER_MAX_MS = 2_147_483_647;
+
 export class ProcessGroup implements Disposable {
   readonly child: ChildProcess;
   /** Rejects when the program cannot be started, and with the signal's reason when it aborts. */
@@ -77,7 +80,8 @@ export class ProcessGroup implements Disposable {
   }
 
   #later(ms: number, act: () => void): void {
-    this.#timers.push(setTimeout(act, ms));
+    const wait = Math.min(ms, TIMER_MAX_MS);
+    this.#timers.push(setTimeout(() => (wait === ms ? act() : this.#later(ms - wait, act)), wait));
   }
 
   #kill(signal: NodeJS.Signals): void {

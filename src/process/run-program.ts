@@ -37,26 +37,54 @@ const DRAIN_MS = 2000;
 
 /** Rejects only when the caller gave up. */
 export async function runProgram(start: ProgramStart): Promise<ProgramEnd> {
-  using group = new ProcessGroup({ ...start, stdin: "pipe", graceMs: GRACE_MS, drainMs: DRAIN_MS });
+  const started = startGroup(start);
+  if ("reason" in started) return { kind: "not-started", ...started };
+  using group = started;
   const said = heard(group, start.stdoutMax);
   const ended = group.ended.catch((error: NodeJS.ErrnoException) => {
     if (start.signal.aborted) throw error;
-    return { reason: error.message, isExecutable: !NOT_EXECUTABLE.has(error.code ?? "") };
+    return notStarted(error);
   });
   const [end] = await Promise.all([ended, told(group, start)]);
   if ("reason" in end) return { kind: "not-started", ...end };
   const stderr = said.stderr.toString("utf8");
   if (group.stoppedFor !== undefined) return { kind: group.stoppedFor, stderr };
+  // The last of it may be read when the program is over already.
+  if (said.isTooLarge) return { kind: "too-large", stderr };
   return { kind: "exited", code: end.code, stdout: Buffer.concat(said.stdout), stderr };
 }
 
+interface NotStarted {
+  readonly reason: string;
+  readonly isExecutable: boolean;
+}
+
+/** Some errors of starting are thrown at once, like that of a file which somebody is writing. */
+function startGroup(start: ProgramStart): ProcessGroup | NotStarted {
+  start.signal.throwIfAborted();
+  try {
+    return new ProcessGroup({ ...start, stdin: "pipe", graceMs: GRACE_MS, drainMs: DRAIN_MS });
+  } catch (error) {
+    const failure = error as NodeJS.ErrnoException;
+    if (failure.syscall?.startsWith("spawn") !== true) throw error;
+    return notStarted(failure);
+  }
+}
+
+const notStarted = ({ message, code = "" }: NodeJS.ErrnoException): NotStarted => ({
+  reason: message,
+  isExecutable: !NOT_EXECUTABLE.has(code),
+});
+
 function heard(group: ProcessGroup, stdoutMax: number) {
-  const said = { stdout: [] as Buffer[], stderr: Buffer.alloc(0) };
+  const said = { stdout: [] as Buffer[], stderr: Buffer.alloc(0), isTooLarge: false };
   let size = 0;
   group.child.stdout?.on("data", (chunk: Buffer) => {
     size += chunk.length;
-    if (size > stdoutMax) group.stop("too-large");
-    if (group.stoppedFor === undefined) said.stdout.push(chunk);
+    if (size > stdoutMax) {
+      said.isTooLarge = true;
+      group.stop("too-large");
+    } else if (group.stoppedFor === undefined) said.stdout.push(chunk);
   });
   group.child.stderr?.on("data", (chunk: Buffer) => {
     said.stderr = Buffer.concat([said.stderr, chunk]).subarray(-STDERR_MAX);

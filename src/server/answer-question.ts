@@ -30,7 +30,8 @@ export interface SaidTerms {
 }
 
 /** What is said as an input, or a problem when it does not fit the form. */
-export function saidTo({ wait, schema, id }: OpenQuestion, given: Json, terms: SaidTerms): Input {
+export function saidTo(question: OpenQuestion, given: Json, terms: SaidTerms): Input {
+  const { wait, schema, id, holds } = question;
   const { step } = wait;
   const { by, at, dedupeKey } = terms;
   const said = chosen(schema, given);
@@ -39,6 +40,7 @@ export function saidTo({ wait, schema, id }: OpenQuestion, given: Json, terms: S
     throw new Problem("bad-request", `the answer to \`${id}\` does not fit: ${misfit}`, {
       extras: { errors: [{ pointer: "", message: misfit }] },
     });
+  if (holds === true) return { type: "unpause", at, by };
   const field = (name: string): Json | undefined => get(said, name);
   const keyed = dedupeKey === undefined ? {} : { dedupeKey };
   switch (wait.kind) {

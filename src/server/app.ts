@@ -93,10 +93,12 @@ async function answer(c: Context<Env>, route: Route, around: Surroundings): Prom
   const isOther = (type: string) =>
     Object.hasOwn(route.otherBodies ?? {}, type) ||
     (route.otherHeader !== undefined && c.req.header(route.otherHeader) !== undefined);
+  const otherTypes = route.otherBodies && Object.keys(route.otherBodies).join(" or ");
   const body = await readBody(c.req.raw, {
     bytesMax: route.bodyBytesMax ?? BODY_BYTES_MAX,
     timeoutMs: options.bodyTimeoutMs,
     isOther,
+    ...(route.body === undefined && { instead: otherTypes }),
   });
   const request = checkedRequest(route, {
     params: c.req.param(),

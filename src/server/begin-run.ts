@@ -26,6 +26,8 @@ export interface RunWish extends PackChoice {
   /** By the names packs have for them. */
   readonly budgets?: Readonly<Record<string, number | undefined>> | undefined;
   readonly script?: JsonObject | undefined;
+  /** What a new run is called; made here unless given. */
+  readonly id?: string | undefined;
   /** The same key of the same principal never starts a second run. */
   readonly key?: string | undefined;
   /** Tells a repetition of the request from another one with the same key. */
@@ -48,7 +50,7 @@ export async function beginRun(parts: ServerParts, principal: Principal, wish: R
   if (known !== undefined) return foundRun(parts, wish, known);
   const chosen = await chosenPack(parts, wish);
   const at = wish.agent === undefined ? { prompt: wish.prompt } : agentStart(chosen.program, wish.agent);
-  const id = newRunId(clock.now());
+  const id = wish.id ?? newRunId(clock.now());
   const started = await startRun(parts.engine, parts.worlds, {
     ...{ id, key, ...at },
     program: chosen.program,

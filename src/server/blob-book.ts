@@ -1,9 +1,11 @@
 // Large results by reference: a result is named by the SHA-256 of its text, and what is kept of it is only
-// which step of which run has it. The value stays in the journal and goes with its run.
+// which step of which run has it. The value stays in the journal and goes with its run. Files that were sent
+// to runs are found in the same way.
 
 import { createHash } from "node:crypto";
 import type { Json } from "../base/json.ts";
 import type { Store } from "../engine/ports.ts";
+import { FileBook } from "./file-book.ts";
 import type { SideFile } from "./side-file.ts";
 
 const SCHEMA = `
@@ -31,13 +33,17 @@ export interface BlobRef {
 interface Content {
   readonly type: string;
   readonly bytes: Buffer;
+  /** Of a file that somebody sent: it is theirs, not ours, and only ever handed on. */
+  readonly name?: string;
 }
 
 export class BlobBook {
+  readonly files: FileBook;
   readonly #side: SideFile;
 
   constructor(side: SideFile) {
     side.db.exec(SCHEMA);
+    this.files = new FileBook(side);
     this.#side = side;
   }
 
@@ -51,7 +57,7 @@ export class BlobBook {
   }
 
   /** Undefined where no run that is still here has it. */
-  async find(store: Store, sha256: string): Promise<Content | undefined> {
+  async find(store: Store, sha256: string, now: number): Promise<Content | undefined> {
     const rows = this.#side.sql("SELECT run, turn, step FROM blob WHERE sha256 = ?").all(sha256);
     for (const place of rows as unknown as readonly BlobPlace[]) {
       const content = await contentAt(store, place);
@@ -59,7 +65,7 @@ export class BlobBook {
       const { run, step } = place;
       this.#side.quick("DELETE FROM blob WHERE sha256 = ? AND run = ? AND step = ?").run(sha256, run, step);
     }
-    return undefined;
+    return this.files.find(store, sha256, now);
   }
 }
 

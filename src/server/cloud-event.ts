@@ -2,9 +2,10 @@
 // asks for the turn.
 
 import { isoTime } from "../base/iso-time.ts";
-import type { JsonObject } from "../base/json.ts";
+import { deepEqual, get, type Json, type JsonObject } from "../base/json.ts";
 import type { Answered, Ask, Fact, Finished, Noted, TurnRow } from "../core/facts.ts";
-import type { Run } from "../core/run.ts";
+import { missingKey } from "../core/missing-key.ts";
+import type { OpenAsk, Run } from "../core/run.ts";
 
 export interface CloudEvent {
   readonly specversion: "1.0";
@@ -113,21 +114,32 @@ function saidBy(fact: Fact, before: Run): readonly Said[] {
     case "wrote":
       return [{ type: "artifact.written", data: { artifact: fact.artifact, mode: fact.mode } }];
     case "noted":
-      return notedSaid(fact);
+      return notedSaid(fact, before);
     case "finished":
       return [endSaid(fact)];
   }
 }
 
-function notedSaid(fact: Noted): readonly Said[] {
+function notedSaid(fact: Noted, before: Run): readonly Said[] {
   if (fact.what === "in_doubt")
     return [{ type: "run.attention", data: { step: fact.step, reason: "in_doubt" } }];
-  if (fact.what === "held" || fact.what === "unheld")
-    return [{ type: `run.${fact.what}`, data: { by: fact.by } }];
-  // One that wakes by itself waits for nobody.
-  if (fact.what !== "deferred" || fact.wakes === true) return [];
-  return [{ type: "workflow.waiting", data: { step: fact.step, for: "answer" } }];
+  if (fact.what === "held" || fact.what === "unheld") {
+    const lack = fact.what === "held" ? missingKey({ held: { ...fact, since: 0 } }) : undefined;
+    const attention: Said = { type: "run.attention", data: { reason: "auth_required" }, aside: true };
+    const held: Said = { type: `run.${fact.what}`, data: { by: fact.by } };
+    return lack === undefined ? [held] : [attention, held];
+  }
+  if (fact.what !== "deferred") return [];
+  const { step, question } = fact;
+  // One that wakes by itself waits for nobody, or for whoever was told before.
+  if (fact.wakes === true && (question === undefined || isKnown(before.open[step], question))) return [];
+  return get(question ?? null, "auth") === true
+    ? [{ type: "run.attention", data: { step, reason: "auth_required" } }]
+    : [{ type: "workflow.waiting", data: { step, for: "answer" } }];
 }
+
+const isKnown = (open: OpenAsk | undefined, question: Json): boolean =>
+  open?.later?.question !== undefined && deepEqual(open.later.question, question);
 
 function askSaid(step: number, ask: Ask): readonly Said[] {
   switch (ask.kind) {

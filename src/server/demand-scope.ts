@@ -7,6 +7,10 @@ import { mayUse, type Principal, type Scope } from "./scope.ts";
 export function lackOf(principal: Principal, ...scopes: readonly [Scope, ...Scope[]]): Problem | undefined {
   if (scopes.some((scope) => mayUse(principal, scope))) return undefined;
   const [scope] = scopes;
+  if (principal.onlyLooks === true)
+    return new Problem("scope-missing", "this server only shows runs (it was started with --read-only)", {
+      extras: { scope },
+    });
   const named = scopes.map((one) => `\`${one}\``).join(" or ");
   return new Problem("scope-missing", `the token lacks the scope ${named}`, {
     extras: { scope },

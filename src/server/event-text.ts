@@ -6,7 +6,7 @@ import { unlessDamaged } from "../host/stored-runs.ts";
 import type { Reader } from "./feed.ts";
 import { isOver } from "./is-over.ts";
 import type { Place, StreamLog } from "./stream-log.ts";
-import { turnJson } from "./turn-json.ts";
+import { turnJson, turnJsonWith, type Values } from "./turn-json.ts";
 
 /** Turns read at a time. */
 const PAGE = 100;
@@ -21,13 +21,14 @@ interface Followed {
   /** The run has ended already, though it may owe its caller the news. */
   readonly ended: boolean;
   readonly reader: Reader<Delta>;
+  readonly values?: Values;
   /** How the run stands, for who comes without a place. */
   readonly snapshot: () => Promise<unknown>;
 }
 
 /** Ends after the last turn of a run that has ended, and when the reader is stopped or left behind. */
 export async function* runEvents(store: Store, followed: Followed): AsyncGenerator<string> {
-  const { id, after, reader, snapshot } = followed;
+  const { id, after, reader, values, snapshot } = followed;
   yield RETRY;
   if (after === undefined) yield event("snapshot", await snapshot());
   let hasEnded = followed.ended;
@@ -39,7 +40,7 @@ export async function* runEvents(store: Store, followed: Followed): AsyncGenerat
     for (const { step, attempt, text } of items)
       yield event("token", { run: id, step, attempt, text, ...(lost && { lost }) });
     const rows = await store.rows(id, { from: seen + 1, to: Number.MAX_SAFE_INTEGER, limit: PAGE });
-    for (const row of rows) yield event("turn", turnJson(id, row), row.turn);
+    for (const row of rows) yield event("turn", turnJsonWith(id, row, values), row.turn);
     seen = rows.at(-1)?.turn ?? seen;
     hasEnded ||= rows.some(({ facts }) => facts.some(({ type }) => type === "finished"));
     if (rows.length > 0) continue;

@@ -2,10 +2,11 @@
 // only a moment later: at news from the store, and otherwise by one look now and then at all runs that matter
 // here.
 
-import type { Clock, SharedRuns } from "../engine/ports.ts";
+import type { Clock } from "../engine/ports.ts";
+import type { StoreNews } from "./watched-store.ts";
 
 export interface ForeignTurnsOptions {
-  readonly shared: SharedRuns;
+  readonly shared: StoreNews;
   readonly clock: Clock;
   /** Runs that somebody follows here. */
   readonly followed: () => Iterable<string>;

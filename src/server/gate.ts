@@ -4,7 +4,7 @@
 import { isIP } from "node:net";
 import { demandScope } from "./demand-scope.ts";
 import { Problem } from "./problem.ts";
-import { type Principal, type Scope, somebodyHere } from "./scope.ts";
+import { looking, type Principal, type Scope, somebodyHere } from "./scope.ts";
 import type { Session } from "./sessions.ts";
 
 export interface Caller {
@@ -32,6 +32,8 @@ export interface GateOptions {
   /** Where our own page is, when it is seen through a proxy. */
   readonly publicOrigin?: string | undefined;
   readonly tokenNeeded: boolean;
+  /** Nobody may change anything. */
+  readonly readOnly?: boolean;
   /** Whom a token belongs to. */
   readonly principalOf: (token: string) => Principal | undefined;
   /** Whom a ticket was given to; it is good for this once. */
@@ -75,10 +77,11 @@ export class Gate {
 
   /** Who it is, or a problem. */
   admit(caller: Caller, scope: Scope | "any" | null): Principal {
-    const { hosts, rate, publicOrigin } = this.#options;
+    const { hosts, rate, publicOrigin, readOnly } = this.#options;
     checkHost(caller, hosts);
     checkOrigin(caller, publicOrigin);
-    const principal = this.#principal(caller);
+    const known = this.#principal(caller);
+    const principal = known !== undefined && readOnly === true ? looking(known) : known;
     rate.take(principal?.name ?? caller.address);
     if (scope === null) return principal ?? { name: null, scopes: [] };
     if (principal === undefined) throw unauthenticated("this server asks for a token");

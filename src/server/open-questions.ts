@@ -3,6 +3,7 @@
 
 import { get, isObject, type Json, type JsonObject, put } from "../base/json.ts";
 import type { Parent } from "../core/facts.ts";
+import { missingKey } from "../core/missing-key.ts";
 import type { Program } from "../core/program.ts";
 import type { WaitingFor } from "../core/summary.ts";
 import type { Scope } from "./scope.ts";
@@ -23,13 +24,15 @@ export interface OpenQuestion {
   readonly text: string;
   /** JSON Schema of what may be said. */
   readonly schema: JsonObject;
+  /** It is held for want of a key: to answer is to let it go. */
+  readonly holds?: true;
 }
 
 export async function openQuestions(parts: ServerParts, seen: SeenRun): Promise<readonly OpenQuestion[]> {
   const { run, turns: turn, state, parent, waiting_for: waits } = seen.summary;
   const found: OpenQuestion[] = [];
   // What is held asks nobody: an answer would change nothing before it is let go.
-  if (seen.summary.held !== null) return found;
+  if (seen.summary.held !== null) return keyQuestion(seen);
   for (const wait of waits) {
     if (wait.run !== undefined && wait.kind === "answer") {
       // A fork of a run that waits for an agent calls its own, which may not be there yet.
@@ -44,6 +47,21 @@ export async function openQuestions(parts: ServerParts, seen: SeenRun): Promise<
   }
   return found;
 }
+
+/** A run that lacks a key waits for somebody who gives it one. Keys themselves never go through a run. */
+function keyQuestion({ run: held, summary }: SeenRun): readonly OpenQuestion[] {
+  const lack = missingKey(held);
+  const step = Number(Object.entries(held.open).find(([, { ask }]) => ask.kind === "model")?.[0] ?? 0);
+  if (lack === undefined || held.final !== null) return [];
+  const text = `${lack}\ndo that where packloop runs, write no secret here, then answer true`;
+  const schema = { type: "boolean", const: true };
+  const wait: WaitingFor = { step, kind: "answer", question: { text, schema, auth: true } };
+  const { run, turns: turn, state, parent } = summary;
+  return [{ id: String(step), run, turn, state, parent, wait, text, schema, holds: true }];
+}
+
+/** Somebody has to see to access, here or elsewhere, before it goes on. */
+export const needsAuth = ({ wait }: OpenQuestion): boolean => get(wait.question ?? null, "auth") === true;
 
 /** What is needed to answer it. */
 export const scopeOf = ({ wait }: OpenQuestion): Scope =>

@@ -78,10 +78,13 @@ function pathOf(route: Route, spec: string): JsonObject {
     ...(params !== undefined && { params }),
     ...(query !== undefined && { query }),
     ...(headers !== undefined && { headers }),
-    ...(body !== undefined && {
+    ...(takesBody(route) && {
       body: {
         required: bodyOptional !== true,
-        content: { "application/json": { schema: body }, ...(Object.fromEntries(others) as JsonObject) },
+        content: {
+          ...(body !== undefined && { "application/json": { schema: body } }),
+          ...(Object.fromEntries(others) as JsonObject),
+        },
       },
     }),
   };
@@ -97,6 +100,8 @@ function pathOf(route: Route, spec: string): JsonObject {
     responses: { ...goodResponses(route, spec), ...badResponses(route) },
   } as unknown as JsonObject;
 }
+
+const takesBody = ({ body, otherBodies }: Route): boolean => body !== undefined || otherBodies !== undefined;
 
 function headersOf({ idempotent, conditional }: Route): z.ZodObject | undefined {
   if (idempotent !== true && conditional !== true) return undefined;
@@ -157,7 +162,7 @@ function badResponses(route: Route): JsonObject {
   const codes = new Set<ProblemCode>([
     ...ALWAYS,
     ...(route.scope === null ? [] : WITH_TOKEN),
-    ...(route.body === undefined ? [] : WITH_BODY),
+    ...(takesBody(route) ? WITH_BODY : []),
     ...(route.idempotent === true ? WITH_KEY : []),
     ...(route.conditional === true ? (["precondition-failed"] as const) : []),
     ...(route.problems ?? []),

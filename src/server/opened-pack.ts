@@ -2,8 +2,9 @@
 
 import { type AgentStart, agentKeys, agentStart as placeOfAgent } from "../core/agent-start.ts";
 import type { Program } from "../core/program.ts";
+import { besideOf, openPackWith, type PackBeside, unnamedPath } from "../host/pack-beside.ts";
 import { diagnosticJson } from "../host/pack-view.ts";
-import { type GoodPack, openPack } from "../pack/open-pack.ts";
+import type { GoodPack, OpenedPack } from "../pack/open-pack.ts";
 import { Problem } from "./problem.ts";
 import type { ServerParts } from "./server-parts.ts";
 import type { KeptPack } from "./side-file.ts";
@@ -12,6 +13,8 @@ export interface PackChoice {
   readonly pack?: string | undefined;
   readonly digest?: string | undefined;
   readonly file?: string | undefined;
+  /** Goes with the text. */
+  readonly beside?: PackBeside | undefined;
 }
 
 export interface ChosenPack {
@@ -22,18 +25,25 @@ export interface ChosenPack {
 }
 
 export async function chosenPack(parts: ServerParts, choice: PackChoice): Promise<ChosenPack> {
-  const { pack, digest, file = "pack.yaml" } = choice;
+  const { pack, digest, file = "pack.yaml", beside } = choice;
   if ((pack === undefined) === (digest === undefined))
     throw new Problem("bad-request", "give either `pack`, a pack's text, or `digest`");
-  if (pack === undefined) return storedPack(parts, digest ?? "");
-  const opened = goodPack(pack, file);
+  if (pack === undefined) {
+    if (beside === undefined) return storedPack(parts, digest ?? "");
+    throw new Problem("bad-request", "`beside` goes with the text of a pack");
+  }
+  const opened = goodPack(pack, file, beside);
   return { program: opened.program, digest: opened.digest, source: pack, file };
 }
 
 /** Its program, or a problem with every diagnostic. */
-export function goodPack(source: string, file: string): GoodPack {
-  const opened = openPack(source, { file });
-  if (opened.ok) return opened;
+export function goodPack(source: string, file: string, beside: PackBeside = {}): GoodPack {
+  const opened = openPackWith(source, file, beside);
+  if (opened.ok) {
+    const unnamed = unnamedPath(opened.program, beside);
+    if (unnamed === undefined) return opened;
+    throw new Problem("bad-request", `the pack does not name \`${unnamed.slice(0, 200)}\` (at /beside)`);
+  }
   const errors = opened.diagnostics.filter(({ severity }) => severity === "error");
   const message = `the pack has ${errors.length} ${errors.length === 1 ? "error" : "errors"}`;
   throw new Problem("pack-invalid", message, {
@@ -51,9 +61,16 @@ export async function storedPack({ store, side }: ServerParts, digest: string): 
     return { program, digest, source: kept?.source ?? stored.source, file: kept?.file ?? "pack.yaml" };
   }
   if (kept === undefined) throw new Problem("unknown-pack", `there is no pack \`${digest.slice(0, 100)}\``);
-  const { program } = goodPack(kept.source, kept.file);
+  const { program } = goodPack(kept.source, kept.file, keptBeside(kept));
   return { program, digest, source: kept.source, file: kept.file };
 }
+
+const keptBeside = ({ beside }: KeptPack): PackBeside =>
+  beside === null ? {} : (JSON.parse(beside) as PackBeside);
+
+/** What `packloop check` says of a pack that is known here. */
+export const checkedPack = ({ source, file, program }: ChosenPack): OpenedPack =>
+  openPackWith(source, file, besideOf(program));
 
 /** The one of this id that was registered last. */
 export function packById({ side }: ServerParts, id: string): KeptPack {

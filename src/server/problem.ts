@@ -27,6 +27,7 @@ export const PROBLEMS = {
   "method-not-allowed": [405, 2, "The address does not take this method"],
   "request-timeout": [408, 1, "The request took too long to arrive"],
   "run-finished": [409, 6, "The run has ended"],
+  "run-exists": [409, 2, "Another run of that name is here"],
   "run-unfinished": [409, 6, "The run has not ended"],
   "event-not-allowed": [409, 2, "The event is not allowed here"],
   "not-waiting": [409, 2, "The run waits for nobody"],

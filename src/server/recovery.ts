@@ -2,8 +2,10 @@
 // time has come. Nothing is repaired; the open asks are performed.
 
 import type { Logger } from "pino";
+import { missingKey, RUNTIME } from "../core/missing-key.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Clock, Store } from "../engine/ports.ts";
+import { eachRecord, runAt } from "../host/stored-runs.ts";
 
 /** Runs taken up at once; each may wait for its tools to answer. */
 const AT_ONCE = 16;
@@ -38,6 +40,27 @@ async function resumed(engine: Engine, id: string, log: Logger): Promise<void> {
     await engine.resume(id);
   } catch (error) {
     log.error({ run: id, err: error }, "the run could not be taken up");
+  }
+}
+
+/** A run that came from elsewhere. Who brought it does not wait for what it does. */
+export function takeUp({ engine, log }: Pick<RecoveryOptions, "engine" | "log">, id: string): void {
+  resumed(engine, id, log).catch((error: unknown) => log.error({ run: id, err: error }, "not taken up"));
+}
+
+/** Runs that are held for want of a key: this process may have one. Who still lacks it is held again. */
+export async function letGoForKeys(options: RecoveryOptions, signal: AbortSignal): Promise<void> {
+  const { engine, store, clock, log } = options;
+  const waiting = eachRecord(store, { status: ["waiting"] }, () => undefined);
+  for await (const { run: id, held, turn } of waiting) {
+    if (signal.aborted) return;
+    if (!held) continue;
+    try {
+      if (missingKey(await runAt(store, id, turn)) !== undefined)
+        await engine.submit(id, { type: "unpause", at: clock.now(), by: RUNTIME });
+    } catch (error) {
+      log.error({ run: id, err: error }, "the run could not be let go");
+    }
   }
 }
 

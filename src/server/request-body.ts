@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Json } from "../base/json.ts";
+import { isDeeperThan } from "../base/json-depth.ts";
 import { Problem } from "./problem.ts";
 
 const DEPTH_MAX = 64;
@@ -20,6 +21,8 @@ export interface BodyLimits {
   readonly timeoutMs: number;
   /** Whether a body of this type is the route's to read. */
   readonly isOther: (type: string) => boolean;
+  /** What is to be sent where JSON is not. */
+  readonly instead?: string | undefined;
 }
 
 export async function readBody(request: Request, limits: BodyLimits): Promise<ReadBody> {
@@ -28,8 +31,12 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Re
   const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (limits.isOther(type)) return { value: undefined, hash, other: { type, bytes } };
   if (bytes.length === 0) return { value: undefined, hash, other: undefined };
-  if (!isJsonType(type))
-    throw new Problem("unsupported-media-type", `\`${type}\` is not taken here (send application/json)`);
+  const { instead } = limits;
+  if (!isJsonType(type) || instead !== undefined)
+    throw new Problem(
+      "unsupported-media-type",
+      `\`${type}\` is not taken here (send ${instead ?? "application/json"})`,
+    );
   return { value: jsonOf(bytes), hash, other: undefined };
 }
 
@@ -99,23 +106,6 @@ export function jsonOf(bytes: Buffer): Json {
 
 /** For whoever reads the JSON by other means. */
 export function checkDepth(text: string): void {
-  if (depthOf(text) > DEPTH_MAX)
+  if (isDeeperThan(text, DEPTH_MAX))
     throw new Problem("bad-json", `the body is nested deeper than ${DEPTH_MAX} levels`);
-}
-
-/** How deep brackets are open at most, those in strings aside; stops counting once it is too deep. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let most = 0;
-  let inString = false;
-  for (let i = 0; i < text.length && most <= DEPTH_MAX; i++) {
-    const unit = text.charCodeAt(i);
-    if (inString) {
-      if (unit === 0x5c) i++;
-      else if (unit === 0x22) inString = false;
-    } else if (unit === 0x22) inString = true;
-    else if (unit === 0x5b || unit === 0x7b) most = Math.max(most, ++depth);
-    else if (unit === 0x5d || unit === 0x7d) depth--;
-  }
-  return most;
 }

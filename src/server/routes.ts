@@ -3,10 +3,12 @@
 import type { Route } from "./route.ts";
 import { aboutRoutes } from "./routes/about.ts";
 import { blobRoutes } from "./routes/blobs.ts";
+import { commitRoutes } from "./routes/commits.ts";
 import { compareRoutes } from "./routes/compare.ts";
 import { forkRoutes } from "./routes/fork.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { hookRoutes } from "./routes/hooks.ts";
+import { importRoutes } from "./routes/import.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { packRoutes } from "./routes/packs.ts";
 import { peopleRoutes } from "./routes/people.ts";
@@ -20,11 +22,13 @@ import { webhookRoutes } from "./routes/webhooks.ts";
 
 export function allRoutes(): readonly Route[] {
   const routes = [
+    ...importRoutes,
     ...runRoutes,
     ...historyRoutes,
     ...snapshotRoutes,
     ...stepRoutes,
     ...blobRoutes,
+    ...commitRoutes,
     ...compareRoutes,
     ...forkRoutes,
     ...peopleRoutes,

@@ -11,13 +11,10 @@ export interface RowPlace {
   readonly rows: number;
 }
 
-/** So few turns are read one by one. */
+/** So few turns are gone through to come to the row: reading them twice to begin nearer would cost more. */
 const WINDOW = 400;
 
-/**
- * The place to go on from so that the row is the next, or among those that the next turn brings. It is as
- * early as can be: what was written since the row before belongs to this one. `run` is at its last turn.
- */
+/** A place before the row, at most so many turns. `run` is at its last turn. */
 export async function placeBefore(
   store: Store,
   { id, row, run }: { readonly id: string; readonly row: number; readonly run: Run },
@@ -34,7 +31,7 @@ export async function placeBefore(
     if (found.rows < wanted) low = found;
     else high = found;
   }
-  return within(store, { id, wanted, low, high });
+  return low;
 }
 
 /** A little before and a little after where the row would be if all visits were equally long. */
@@ -48,25 +45,6 @@ function lookedAt(
   const aside = [-WINDOW / 3, WINDOW / 3, 0][look % 3] ?? 0;
   const guess = Math.round(low.turn + share * turns + aside);
   return Math.max(low.turn + 1, Math.min(guess, high.turn - 1));
-}
-
-interface Stretch {
-  readonly id: string;
-  readonly wanted: number;
-  readonly low: RowPlace;
-  readonly high: RowPlace;
-}
-
-async function within(store: Store, { id, wanted, low, high }: Stretch): Promise<RowPlace> {
-  const turns = await store.rows(id, { from: low.turn + 1, to: high.turn, limit: WINDOW });
-  let { rows } = low;
-  for (const { turn, facts } of turns) {
-    const after = rows + facts.filter(({ type }) => type === "entered").length;
-    if (after === wanted) return { turn, rows: after };
-    if (after > wanted) return { turn: turn - 1, rows };
-    rows = after;
-  }
-  return high;
 }
 
 /** One for every visit. */

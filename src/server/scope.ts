@@ -15,10 +15,19 @@ export interface Principal {
   /** The name of the token; null for somebody on this machine without one. */
   readonly name: string | null;
   readonly scopes: readonly Scope[];
+  /** Here nobody may do more than look. */
+  readonly onlyLooks?: true;
 }
 
 /** Whoever reaches a server that asks for no token is on its machine, and could open the store as well. */
 export const somebodyHere: Principal = { name: null, scopes: ["admin"] };
+
+/** Whoever it is, where runs are only shown. */
+export const looking = (principal: Principal): Principal => ({
+  ...principal,
+  scopes: mayUse(principal, "runs:read") ? ["runs:read"] : [],
+  onlyLooks: true,
+});
 
 export const mayUse = ({ scopes }: Principal, scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes("admin");

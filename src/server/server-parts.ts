@@ -36,6 +36,8 @@ export interface ServerParts {
   readonly tokens: TokenFile;
   readonly tickets: Tickets;
   readonly sessions: Sessions;
+  /** Turns of a run, up to this one, were put into the store beside the engine. */
+  readonly arrived: (run: string, turn: number) => void;
   /** Throws what keeps the store from committing. */
   readonly probe: () => Promise<void>;
   readonly metrics: MetricRegistry;

@@ -7,20 +7,22 @@ import type { AddressInfo, Socket } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Logger } from "pino";
 import { Engine } from "../engine/engine.ts";
-import { type Clock, Fault, type SharedRuns, type Store } from "../engine/ports.ts";
+import { type Clock, Fault, type Store } from "../engine/ports.ts";
 import type { RunSettings } from "../host/run-settings.ts";
 import type { RunWorlds } from "../host/run-worlds.ts";
 import { telemetryEnv } from "../host/telemetry-settings.ts";
 import { type Telemetry, telemetryFromEnv } from "../telemetry/telemetry.ts";
+import type { CardKey } from "./a2a/card-key.ts";
 import { createApp } from "./app.ts";
 import { BlobBook } from "./blob-book.ts";
 import { Feed, type FeedLimits } from "./feed.ts";
 import { ForeignTurns } from "./foreign-turns.ts";
 import { Gate, RateLimit } from "./gate.ts";
+import type { Catalogue } from "./mcp/catalogue.ts";
 import type { Mount, MountWork } from "./mount.ts";
 import { allMounts } from "./mounts.ts";
 import { Problem, problemBody } from "./problem.ts";
-import { recoverAll, watchTimers } from "./recovery.ts";
+import { letGoForKeys, recoverAll, watchTimers } from "./recovery.ts";
 import { allRoutes } from "./routes.ts";
 import type { Principal } from "./scope.ts";
 import type { ServerParts } from "./server-parts.ts";
@@ -29,6 +31,7 @@ import type { SideFile } from "./side-file.ts";
 import { StreamLog } from "./stream-log.ts";
 import { Tickets } from "./tickets.ts";
 import type { TokenFile } from "./tokens.ts";
+import { watchedStore } from "./watched-store.ts";
 import { HookBook } from "./webhook/hook-book.ts";
 import { WebhookBook } from "./webhook/webhook-book.ts";
 import { type Post, WebhookSender } from "./webhook/webhook-sender.ts";
@@ -61,10 +64,16 @@ export interface ServerOptions {
   readonly webhookPausesMs?: readonly number[];
   /** Agents speak A2A 0.3 as well. */
   readonly a2aCompat?: boolean;
+  /** Signs the cards of agents. */
+  readonly a2aKey?: CardKey;
   /** Takes inputs and performs nothing: workers of the same store do. */
   readonly idle?: boolean;
+  /** Shows runs that others drive, changes nothing and performs nothing. */
+  readonly readOnly?: boolean;
   /** Where the built page is, if not beside the server. */
   readonly webFolder?: string;
+  /** What MCP clients are offered in place of runs and packs. */
+  readonly mcpCatalogue?: Catalogue;
 }
 
 /** For everybody who speaks HTTP to us, however slowly. */
@@ -128,7 +137,7 @@ export class PackloopServer {
       redaction: worlds.redaction,
       observer: this.#telemetry,
       closing: worlds,
-      idle: options.idle === true,
+      idle: options.idle === true || options.readOnly === true,
       takes: RUNS_MAX,
       portsOf: (id) => worlds.portsOf(store, id),
       ...(options.idle !== true && { peopleOf: (id, run) => worlds.peopleOf(store, id, run) }),
@@ -141,10 +150,10 @@ export class PackloopServer {
       onDelta: (delta) => this.#feed.delta(delta),
       onFailed: (run, error) => this.#failed(run, error),
     });
-    this.#others = store.shared && this.#foreignTurns(store.shared);
+    this.#others = this.#foreignTurns(store);
     const bodyTimeoutMs = options.bodyTimeoutMs ?? BODY_MS;
-    const { tokenNeeded, post, a2aCompat = false, webhookPausesMs: pausesMs, webFolder, publicUrl } = options;
-    this.#mounts = allMounts({ tokenNeeded, a2aCompat, post, pausesMs, webFolder, publicUrl });
+    const { a2aCompat = false, webhookPausesMs: pausesMs } = options;
+    this.#mounts = allMounts({ ...options, a2aCompat, pausesMs });
     const app = createApp(this.#parts(), {
       ...{ routes: allRoutes(), mounts: this.#mounts, gate: this.#gate(), bodyTimeoutMs },
     });
@@ -169,8 +178,8 @@ export class PackloopServer {
 
   /** Resolves with where it listens. What was left is taken up meanwhile: requests are answered at once. */
   async start(): Promise<{ readonly host: string; readonly port: number }> {
-    const { host, port, store } = this.#options;
-    await this.#stream.makeUp(store);
+    const { host, port } = this.#options;
+    await this.#prepare();
     this.#http.listen(port, host);
     await once(this.#http, "listening").catch((error: unknown) => {
       const { code = "" } = error as NodeJS.ErrnoException;
@@ -184,9 +193,17 @@ export class PackloopServer {
 
   /** The same without an address, for a protocol that has its own way in. */
   async startUnheard(): Promise<ServerParts> {
-    await this.#stream.makeUp(this.#options.store);
+    await this.#prepare();
     this.#begin();
     return this.#parts();
+  }
+
+  /** A store that it may not work with is told of before anybody is let in. */
+  async #prepare(): Promise<void> {
+    const { store, idle, readOnly } = this.#options;
+    await this.#stream.makeUp(store);
+    // What others left is taken up as by any worker.
+    if (this.#others !== undefined && idle !== true && readOnly !== true) await this.#engine.drive();
   }
 
   #begin(): void {
@@ -199,34 +216,46 @@ export class PackloopServer {
   #moved(run: string, turn: number): void {
     if (this.#others === undefined) this.#stream.add(run, turn);
     else this.#stream.reach(run, turn);
+    this.#tell(run);
+  }
+
+  /** Turns that no engine committed: those of a file. */
+  #arrived(run: string, turn: number): void {
+    this.#stream.reach(run, turn);
+    this.#feed.look(run);
+    this.#tell(run);
+  }
+
+  #tell(run: string): void {
     this.#sender.turn(run);
     for (const opened of this.#opened) opened.turn(run);
   }
 
-  #foreignTurns(shared: SharedRuns): ForeignTurns {
-    const { clock, log } = this.#options;
+  /** Undefined where nobody else writes. */
+  #foreignTurns(store: Store): ForeignTurns | undefined {
+    const { clock, log, readOnly } = this.#options;
+    const failed = (error: unknown) => log.warn({ err: error }, "the store could not be looked at");
+    const shared = readOnly === true ? watchedStore(store, failed) : store.shared;
+    if (shared === undefined) return undefined;
     return new ForeignTurns({
       ...{ shared, clock, followed: () => this.#feed.followed },
       moved: (run, turn) => {
-        this.#engine.heard(run);
+        if (readOnly !== true) this.#engine.heard(run);
         this.#moved(run, turn);
         this.#feed.look(run);
       },
-      failed: (error) => log.warn({ err: error }, "the store could not be looked at"),
+      failed,
     });
   }
 
   async #watch(): Promise<void> {
-    const { store, clock, log, idle } = this.#options;
-    if (this.#others !== undefined) {
-      // What was left is taken up as by any worker.
-      if (idle !== true) await this.#engine.drive();
-      return this.#others.watch(this.#stop.signal);
-    }
+    const { store, clock, log } = this.#options;
+    if (this.#others !== undefined) return this.#others.watch(this.#stop.signal);
     const recovery = { engine: this.#engine, store, clock, log };
     const runs = await recoverAll(recovery);
     log.info({ runs }, "taken up");
-    await watchTimers(recovery, this.#stop.signal);
+    const { signal } = this.#stop;
+    await Promise.all([letGoForKeys(recovery, signal), watchTimers(recovery, signal)]);
   }
 
   /** Resolves when the store can no longer be written: only a new process can open it again. */
@@ -264,19 +293,21 @@ export class PackloopServer {
     const { store, worlds, clock, settings, side, log, version, tokens } = this.#options;
     const isStopping = () => this.#stopping;
     const probe = () => this.#probe();
+    const arrived = (run: string, turn: number) => this.#arrived(run, turn);
     const told = { feed: this.#feed, stream: this.#stream, webhooks: this.#webhooks, sender: this.#sender };
     const { metrics } = this.#telemetry;
     const entry = { tokens, tickets: this.#tickets, sessions: this.#sessions };
-    const shared = { engine: this.#engine, ...told, ...this.#kept, ...entry, metrics, probe };
+    const shared = { engine: this.#engine, ...told, ...this.#kept, ...entry, metrics, probe, arrived };
     return { ...shared, store, worlds, clock, settings, side, log, version, isStopping };
   }
 
   /** Commits nothing to the store and a row beside it: the one tells of its queue, the other of its disk. */
   #probe(): Promise<void> {
-    const { store, side, clock } = this.#options;
+    const { store, side, clock, readOnly } = this.#options;
     const at = clock.now();
     if (this.#probed !== undefined && at - this.#probed.at < PROBED_MS) return this.#probed.done;
     const look = async () => {
+      if (readOnly === true) return void (await store.list({ limit: 1 }));
       await store.remove([]);
       try {
         side.probe(at);
@@ -292,13 +323,13 @@ export class PackloopServer {
 
   #gate(): Gate {
     const { hosts = [], tokenNeeded, principalOf, rate = RATE, clock, publicUrl } = this.#options;
+    const { readOnly = false } = this.#options;
     const known = publicUrl === undefined ? undefined : new URL(publicUrl);
     const limit = new RateLimit({ ...rate, now: () => clock.now() });
     return new Gate({
       hosts: [...hosts, ...(known === undefined ? [] : [known.hostname])].map((name) => name.toLowerCase()),
       publicOrigin: known?.origin,
-      tokenNeeded,
-      principalOf,
+      ...{ tokenNeeded, principalOf, readOnly },
       ticketOwner: (ticket) => this.#tickets.take(ticket),
       sessionOf: (cookies) => this.#sessions.find(cookies),
       rate: limit,

@@ -28,6 +28,8 @@ export interface KeptPack {
   readonly file: string;
   readonly source: string;
   readonly at: number;
+  /** What lies beside it, as JSON; null when its text is all there is. */
+  readonly beside: string | null;
 }
 
 export interface KeptReply {
@@ -44,13 +46,20 @@ export class SideFile implements Disposable {
   readonly loose: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #quick = new Map<string, StatementSync>();
+  /** Keeps others from the file. */
+  readonly #lock: Disposable | undefined;
 
   /** `:memory:` keeps nothing beyond the process. */
-  constructor(path: string) {
+  constructor(path: string, lock?: Disposable) {
+    this.#lock = lock;
     try {
       this.db = new DatabaseSync(path, { timeout: 5_000 });
       this.db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
       this.db.exec(SCHEMA);
+      if (
+        this.db.prepare("SELECT 1 FROM pragma_table_info('pack') WHERE name = 'beside'").get() === undefined
+      )
+        this.db.exec("ALTER TABLE pack ADD COLUMN beside TEXT");
       this.loose = path === ":memory:" ? this.db : new DatabaseSync(path, { timeout: 5_000 });
       if (this.loose !== this.db) this.loose.exec("PRAGMA synchronous = NORMAL");
     } catch (error) {
@@ -69,9 +78,9 @@ export class SideFile implements Disposable {
     return prepared(this.#quick, this.loose, text);
   }
 
-  putPack({ digest, id, version, file, source, at }: KeptPack): void {
-    this.sql("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?, ?)").run(
-      ...[digest, id, version, file, source, at],
+  putPack({ digest, id, version, file, source, at, beside }: KeptPack): void {
+    this.sql("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?, ?, ?)").run(
+      ...[digest, id, version, file, source, at, beside],
     );
   }
 
@@ -130,6 +139,7 @@ export class SideFile implements Disposable {
   [Symbol.dispose](): void {
     if (this.loose !== this.db) this.loose.close();
     this.db.close();
+    this.#lock?.[Symbol.dispose]();
   }
 }
 

@@ -199,8 +199,11 @@ function sampleRival(journal: readonly SampleTurn[]): readonly SampleTurn[] {
   return withLargeTexts(journal.slice(0, 1), [10]);
 }
 
+/** Fourteen hundred ways to a server and back, on a machine that others use as well. */
+const MANY_TRIPS = { timeout: 300_000 };
+
 function pasts(opened: Opened): void {
-  test("every turn of a long journal can be looked at as it was", async () => {
+  test("every turn of a long journal can be looked at as it was", MANY_TRIPS, async () => {
     const journal = sampleJournal(20, 700);
     await commitAll(opened.store, "r", journal);
     let run = emptyRun;

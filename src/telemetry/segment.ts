@@ -3,6 +3,7 @@
 
 import { type Attributes, type Context, type Link, type Span, SpanStatusCode } from "@opentelemetry/api";
 import type { CallAsk, Entered, Fact, Outcome, Traced } from "../core/facts.ts";
+import { missingKey } from "../core/missing-key.ts";
 import type { Program } from "../core/program.ts";
 import { type Run, statusOf } from "../core/run.ts";
 import { summaryOf } from "../core/summary.ts";
@@ -130,6 +131,7 @@ export class Segment {
     if (status === "waiting")
       for (const { step, kind } of summaryOf(id, pack, run).waiting_for)
         span.addEvent(EVENTS.waiting, { [OWN.kind]: kind, [OWN.step]: step }, timeOf(at));
+    if (missingKey(run) !== undefined) span.addEvent(EVENTS.waiting, { [OWN.kind]: "auth" }, timeOf(at));
     if (status === "running") span.addEvent(EVENTS.stopped, {}, timeOf(at));
     const errorType = errorTypeOf(run);
     for (const { span: agent } of this.#agents.values()) agent.end(timeOf(at));

@@ -4,7 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Folder, folderOfRuns, withHeader } from "./sample-runs.ts";
+import type { JsonObject } from "../../src/base/json.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { type Folder, folderOfRuns } from "./sample-runs.ts";
 
 let folder: Folder;
 let waiting: string;
@@ -121,16 +123,23 @@ describe("replay", () => {
     expect(folder.run("replay", made.run).stdout).toContain("are decided the same");
   });
 
-  test("names the turn and the fact where today's rules decide otherwise", () => {
+  test("names the turn and the fact where today's rules decide otherwise", async () => {
     // The same journal beside a program that allows one visit less stands for rules that have changed.
     const changed = join(folder.path, "changed.db");
-    writeFileSync(
-      join(folder.path, "changed.jsonl"),
-      withHeader(folder.run("export", completed).stdout, (header) =>
-        header.replace('"maxVisits":3', '"maxVisits":1'),
-      ),
-    );
-    expect(folder.run("import", "changed.jsonl", "--store", changed).code).toBe(0);
+    const exported = folder.run("export", completed).stdout;
+    const header = exported.split("\n", 1)[0] ?? "";
+    expect(header).toContain('"maxVisits":3');
+    const { pack, program, source } = JSON.parse(header.replace('"maxVisits":3', '"maxVisits":1')) as {
+      readonly pack: { readonly digest: string };
+      readonly program: JsonObject;
+      readonly source: string;
+    };
+    {
+      await using store = await openSqliteStore(changed);
+      await store.putProgram(pack.digest, program, source);
+    }
+    writeFileSync(join(folder.path, "run.jsonl"), exported);
+    expect(folder.run("import", "run.jsonl", "--store", changed).code).toBe(0);
     const ran = folder.run("replay", completed, "--store", changed, "--json");
     expect(ran.code).toBe(1);
     const { first_difference: first } = JSON.parse(ran.stdout) as { first_difference: unknown };

@@ -146,9 +146,12 @@ describe("approve and reject", () => {
   test("a hash that is not the shown one is refused with exit 6, and nothing changes", async () => {
     const { folder, step, sha256 } = asking();
     using _folder = folder;
-    const ran = folder.cli(["approve", "@", step, "--hash", "0".repeat(64)]);
-    expect(ran.code).toBe(6);
-    expect(ran.stderr).toContain(sha256);
+    for (const verb of ["approve", "reject"]) {
+      const ran = folder.cli([verb, "@", step, "--hash", "0".repeat(64)]);
+      expect(ran.code).toBe(6);
+      expect(ran.stderr).toContain(`step ${step}: look {"at":"north"} (SHA-256 ${sha256})\n`);
+      expect(ran.stderr).toContain(`their SHA-256 is now ${sha256}`);
+    }
     expect(folder.summary(["resume", "@"])).toMatchObject({ code: 10, summary: { turns: 2 } });
   });
 

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { soleApproval } from "../../src/cli/runs/sole-approval.ts";
+import { shownApproval } from "../../src/cli/runs/sole-approval.ts";
 import type { Summary } from "../../src/core/summary.ts";
 import { folderWith, packloop, type Ran } from "./run-cli.ts";
 
@@ -130,7 +130,7 @@ describe("a decision without a step", () => {
     const { folder, cli } = waiting(1);
     using _ = folder;
     const { run, waiting_for: waits } = JSON.parse(cli("show", "@", "--json").stdout) as Summary;
-    expect(await soleApproval("@", join(folder.path, ".packloop", "runs.db"))).toEqual({
+    expect(await shownApproval("@", undefined, join(folder.path, ".packloop", "runs.db"))).toEqual({
       id: run,
       step: 2,
       sha256: waits[0]?.sha256,

@@ -99,9 +99,14 @@ describe("what a run is started with", () => {
     using folder = runFolder({ ...files, "vars.yaml": "task: sweep\ntimes: 3\n" });
     const args = ["run", "-", "--script", "script.yaml", "--vars-file", "vars.yaml", "--var", "times=4"];
     const ran = folder.summary(args, { input: pack });
-    expect(ran.code).toBe(0);
+    expect([ran.code, ran.stderr]).toEqual([0, ""]);
     const [started] = factsOf(await folder.journal(ran.summary.run));
     expect(started).toMatchObject({ type: "started", variables: { task: "sweep", times: 4 } });
+    const mistyped = folder.cli([...args, "--var", "taks=x"], { input: pack });
+    expect(mistyped).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("uses the variable `taks` (did you mean `task`?)"),
+    });
   });
 
   test("variables from standard input, and a value from a file", async () => {
@@ -320,11 +325,11 @@ describe("the same run again", () => {
 
   test("time that ran out while nobody drove the run ends it on resume", async () => {
     using folder = runFolder({ ...files, "script.yaml": states("{ event: Ask }") });
-    expect(folder.summary([...start, "--budget-seconds", "1"]).code).toBe(10);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(folder.summary([...start, "--budget-seconds", "4"]).code).toBe(10);
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
     const ended = folder.summary(["resume", "@"]);
     expect(ended.code).toBe(11);
-    expect(ended.summary.reason).toMatchObject({ limit: "max_wall_time_sec", value: 1, state: "gate" });
+    expect(ended.summary.reason).toMatchObject({ limit: "max_wall_time_sec", value: 4, state: "gate" });
   });
 });
 

@@ -11,7 +11,7 @@ import { parse } from "yaml";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import { fold } from "../../src/core/apply.ts";
 import { decide } from "../../src/core/decide.ts";
-import type { Ask, Fact, Noted, ToolCall, TurnRow } from "../../src/core/facts.ts";
+import type { Ask, Fact, Grant, Noted, ToolCall, TurnRow } from "../../src/core/facts.ts";
 import { decideFork, packOfFork } from "../../src/core/fork.ts";
 import type { Decision, Input, StartInput } from "../../src/core/input.ts";
 import type { Program } from "../../src/core/program.ts";
@@ -164,6 +164,8 @@ export class Play {
         };
       case "tool":
         return this.#toolAnswer(words, at);
+      case "agent":
+        return agentInput(words, at);
       case "timer":
         return {
           type: "answer",
@@ -305,6 +307,18 @@ function deferInput(line: string, at: number): Input {
   };
 }
 
+/** `agent 2 spent 3`: the run of step 2 has ended after three model calls; `agent 2 failed after 3`. */
+function agentInput([, step, how, ...rest]: readonly string[], at: number): Input {
+  const modelCalls = Number(rest.at(-1));
+  const tokens = { inputTokens: 10 * modelCalls, outputTokens: 5 * modelCalls, costUsd: 0.01 * modelCalls };
+  const outcome =
+    how === "failed"
+      ? { ok: false as const, code: "cancelled", message: "no" }
+      : { ok: true as const, value: { status: "completed", response: "found", artifacts: {} } };
+  const spent = { visits: 1, toolCalls: 0, modelCalls, ...tokens };
+  return { type: "answer", at, step: Number(step), outcome, spent };
+}
+
 /** `bob says 2 value`, `bob fails 2`. */
 function personInput([, verb, step, ...rest]: readonly string[], at: number): Input {
   const outcome =
@@ -384,13 +398,15 @@ function droppedKind({ step }: Extract<Fact, { type: "answered" }>, run: Run): s
   return ask?.kind === "timer" && ask.wakes !== undefined ? "wake" : (ask?.kind ?? "it");
 }
 
+const shownGrant = (grant: Grant): string => Object.values(grant).join("/");
+
 function shownAsk(ask: Ask): string {
   switch (ask.kind) {
     case "model":
       return ask.tools ? "asks model" : "asks model to conclude";
     case "tool":
     case "agent":
-      return `asks ${ask.kind} ${ask.tool}`;
+      return `asks ${ask.kind} ${ask.tool}${ask.grant === undefined ? "" : ` with ${shownGrant(ask.grant)}`}`;
     case "approval":
       return `asks approval of ${ask.tool}`;
     case "event":

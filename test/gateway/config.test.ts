@@ -1,6 +1,6 @@
 // config.yaml, manifests and what stops a start (sections 3, 4, 15.3; P9 to P11, X3, FX-4).
 
-import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
@@ -24,6 +24,10 @@ function setupFrom(
   writeFileSync(join(folder, "config.yaml"), config);
   return setupOf(folder, env);
 }
+
+/** Without the folder. */
+const placed = (lines: readonly string[]): readonly string[] =>
+  lines.map((line) => line.replace(/^\S*\/(?=[^/]+:\d+:\d+: )/, ""));
 
 test.each([
   ["500ms", 500],
@@ -122,10 +126,10 @@ describe("files", () => {
     expect(setup.errors).toEqual([]);
     expect([...setup.pipelines.keys()]).toEqual(["a", "b", "c", "m"]);
     const twice = setupFrom(`include: [more.yaml]\n${one("m")}`, {}, { "more.yaml": one("m") });
-    expect(twice.errors).toEqual(["two pipelines have the name `m`"]);
+    expect(placed(twice.errors)).toEqual(["more.yaml:1:13: two pipelines have the name `m`"]);
     const plugins = "plugins: { fabric: { enabled: true } }";
     const again = setupFrom(`include: [more.yaml]\n${plugins}`, {}, { "more.yaml": plugins });
-    expect(again.errors.join()).toContain("`plugins.fabric` a second time");
+    expect(placed(again.errors)).toEqual(["more.yaml:1:12: there is `plugins.fabric` a second time"]);
   });
 
   test("`on` is a text in every spelling, and so are off, yes and no (P11)", () => {
@@ -162,11 +166,12 @@ describe("keys", () => {
     const text = "servce: {}\nplugins: { fabric: { shedule: null } }";
     const setup = setupFrom(text);
     expect(setup.errors).toEqual([]);
-    expect(setup.warnings).toEqual([
-      "`plugins.fabric.shedule` is not a key of the configuration (did you mean `schedule`?)",
-      "`servce` is not a key of the configuration (did you mean `service`?)",
-    ]);
-    expect(setupFrom(`${text}\nservice: { strict_mode: true }`).errors).toEqual(setup.warnings);
+    const told = [
+      "config.yaml:2:22: `plugins.fabric.shedule` is not a key of the configuration (did you mean `schedule`?)",
+      "config.yaml:1:1: `servce` is not a key of the configuration (did you mean `service`?)",
+    ];
+    expect(placed(setup.warnings)).toEqual(told);
+    expect(placed(setupFrom(`${text}\nservice: { strict_mode: true }`).errors)).toEqual(told);
   });
 
   test.each([
@@ -177,6 +182,7 @@ describe("keys", () => {
       "`plugins.fabric.schedules[0].cron` is not supported",
     ],
     ["plugins: { fabric: { schedules: [{ id: a }] } }", "`plugins.fabric.schedules[0].every` is missing"],
+    ["plugins: { fabric: { schedule: { every: 0s } } }", "`plugins.fabric.schedule.every` is no time at all"],
     ["plugins: { fabric: { schedules: [{ id: a, every: 1m, command: nap }] } }", "schedule `a` calls `nap`"],
     ["service: { tick_interval: 10ms }", "`service.tick_interval` is below 1s"],
     ["service: { dedupe_ttl: soon }", "`service.dedupe_ttl` is not a time"],
@@ -203,15 +209,50 @@ describe("keys", () => {
     expect(setupFrom(text).errors.join("\n")).toContain(message);
   });
 
+  test.each([
+    ["plugins: [fabric]", "config.yaml:1:1: `plugins` is not a mapping"],
+    ["plugins:\n  fabric: 5", "config.yaml:2:3: `plugins.fabric` is not a mapping"],
+    ["include: more.yaml", "config.yaml:1:1: `include` is not a list"],
+    ["include: [5]", "config.yaml:1:1: `include[0]` is not a text"],
+    [
+      "service:\n  name: '${UNSET}'",
+      "config.yaml:2:9: `config.yaml` needs the variable `UNSET`, which is not set",
+    ],
+    [
+      "api:\n  auth:\n    tokens: [{ token: t, scopes: [x] }]",
+      "config.yaml:3:26: `api.auth.tokens[0].scopes` has",
+    ],
+    ["api:\n  auth:\n    tokens: [7]", "config.yaml:3:14: `api.auth.tokens[0]` is not a mapping"],
+    ["pipelines:\n  - { name: p, on: go, steps: [{ uses: none }] }", "config.yaml:2:32: pipeline `p`: step"],
+    ["pipelines:\n  - { name: p, on: go, steps: [] }", "config.yaml:2:5: pipeline `p`: `steps` is not"],
+    [
+      "pipelines:\n  - name: p\n    on: go\n    steps:\n      - { uses: fabric, if: x }",
+      "config.yaml:5:9: pipeline `p`",
+    ],
+    [
+      "pipelines:\n  - name: p\n    on: go\n    steps:\n      - { call: q }",
+      "config.yaml:5:9: pipeline `p`: step",
+    ],
+    ["plugins:\n  a: {}\n  a: {}", "config.yaml:3:3: `config.yaml` is not YAML"],
+    [
+      "x: &a\n  routes: []\nplugins: { fabric: { retry: *a } }",
+      "config.yaml:2:3: `plugins.fabric.retry.routes` is not",
+    ],
+  ])("%j is told with its place", (text, message) => {
+    const { errors, warnings } = setupFrom(text);
+    const lines = placed([...errors, ...warnings]).map((line) => line.replace(/`\/\S*\/config/, "`config"));
+    expect(lines.join("\n")).toContain(message);
+  });
+
   test("that other gateways obey and this one does not are warned about", () => {
     const setup = setupFrom(
       "service: { max_workers: 4 }\nplugins: { fabric: { parallelism: 2, circuit_breaker: {} } }",
     );
     expect(setup.errors).toEqual([]);
-    expect(setup.warnings).toEqual([
-      "`service.max_workers` means 1: one job runs at a time",
-      "`plugins.fabric.parallelism` is ignored",
-      "`plugins.fabric.circuit_breaker` is ignored",
+    expect(placed(setup.warnings)).toEqual([
+      "config.yaml:1:12: `service.max_workers` means 1: one job runs at a time",
+      "config.yaml:2:22: `plugins.fabric.parallelism` is ignored",
+      "config.yaml:2:38: `plugins.fabric.circuit_breaker` is ignored",
     ]);
   });
 });
@@ -262,6 +303,35 @@ describe("plugins that cannot be trusted are skipped, and stop a pipeline that u
     ],
     ["no x bit", (home) => chmodSync(join(home, "run"), 0o644), "not executable"],
     ["a folder for everybody", (home) => chmodSync(home, 0o777), "everybody may write"],
+    [
+      "a folder as its manifest",
+      (home) => {
+        rmSync(join(home, "manifest.yaml"));
+        mkdirSync(join(home, "manifest.yaml"));
+      },
+      "it cannot be read (EISDIR)",
+    ],
+    [
+      "a folder as its program",
+      (home) => {
+        rmSync(join(home, "run"));
+        mkdirSync(join(home, "run"));
+      },
+      "its entrypoint is not a file",
+    ],
+    [
+      "a link to itself as its program",
+      (home) => {
+        rmSync(join(home, "run"));
+        symlinkSync("run", join(home, "run"));
+      },
+      "it cannot be read (ELOOP)",
+    ],
+    [
+      "aliases that lead nowhere",
+      (home) => writeFileSync(join(home, "manifest.yaml"), "name: *it\n"),
+      "its manifest cannot be read",
+    ],
     [
       "`..` in the entrypoint",
       (home) =>
@@ -321,8 +391,10 @@ describe("plugins that cannot be trusted are skipped, and stop a pipeline that u
     const manifests = { it: { config_keys: { required: ["must"], optional: ["may"] } } };
     const config = { plugins: { it: { config: { may: 1, extra: 2 } } } };
     const setup = setupOf(gatewayFolder({ plugins: { it: emits() }, manifests, config }));
-    expect(setup.errors).toEqual(["plugin `it`: `config.must` is missing"]);
-    expect(setup.warnings).toEqual(["plugin `it`: its manifest does not know `config.extra`"]);
+    expect(placed(setup.errors)).toEqual(["config.yaml:6:7: plugin `it`: `config.must` is missing"]);
+    expect(placed(setup.warnings)).toEqual([
+      "config.yaml:7:7: plugin `it`: its manifest does not know `config.extra`",
+    ]);
   });
 
   test("strictly, a manifest says what it is and the type of every command", () => {

@@ -11,7 +11,7 @@ const pipelines = [
     name: "wait",
     on: "w",
     execution_mode: "synchronous",
-    timeout: "20s",
+    timeout: "60d",
     steps: [
       { id: "a", uses: "echo" },
       { id: "b", uses: "agent" },
@@ -128,7 +128,8 @@ describe("triggers", () => {
 
 describe("waiting", () => {
   test("a synchronous pipeline answers with its tree, its last document, and the agent's outcome apart", async () => {
-    const { call } = await opened();
+    // Longer than a timer can be.
+    const { call } = await opened({}, { max_sync_timeout: "90d" });
     const { status, body } = await call("/pipeline/wait", { payload: { n: 1 } });
     expect(status).toBe(200);
     expect(body).toMatchObject({

@@ -1,6 +1,6 @@
 // Plugins as processes: what their document, their exit and their children mean for a job (2.4, 2.6, 7).
 
-import { chmodSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -174,6 +174,11 @@ describe("the process", () => {
     });
   });
 
+  test("may have more time than the longest timer", async () => {
+    const { job } = await ran(prints('{"status":"ok"}'), { ...once, timeouts: { handle: "30d" } });
+    expect(job.status).toBe("succeeded");
+  });
+
   test("may leave its input unread", async () => {
     expect((await ran(shellPlugin(`exec 0<&-; echo '{"status":"ok"}'`))).job.status).toBe("succeeded");
   });
@@ -232,6 +237,15 @@ describe("the process", () => {
   test.each([
     ["may not be run fails at once", (path: string) => chmodSync(path, 0o644), 1],
     ["is missing is tried again", (path: string) => rmSync(path), 2],
+    // Node throws for this one, where it reports the others later.
+    [
+      "is a link to itself is tried again",
+      (path: string) => {
+        rmSync(path);
+        symlinkSync("run", path);
+      },
+      2,
+    ],
   ])("whose file %s", async (_, harm, attempts) => {
     const folder = gatewayFolder({
       plugins: { it: emits() },

@@ -1,6 +1,6 @@
 // What a gateway does by the clock, what it forgets, and how it is stopped in a hurry (4, 6.7, 14.4).
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -109,6 +109,24 @@ test("what is old is forgotten: jobs, their logs and contexts, and workspaces no
   upkeep({ file, workspaces, service }, Date.now() + 31 * day);
   expect(listJobs(file, { limit: 10 })).toHaveLength(0);
   expect(file.get("SELECT count(*) AS n FROM job_log")).toEqual({ n: 0 });
+});
+
+test("a workspace that cannot be removed stops nobody, and is tried again much later", async () => {
+  const folder = gatewayFolder({ plugins: { it: emits() }, pipelines: go });
+  const { trigger, settled, file, setup } = openGateway(folder);
+  const id = trigger("go");
+  await settled();
+  const { service, statePath } = setup.config;
+  const workspaces = new Workspaces(statePath);
+  const home = join(folder, "workspaces");
+  rmSync(home, { recursive: true });
+  symlinkSync("workspaces", home);
+  const day = 86_400_000;
+  const at = (days: number) => upkeep({ file, workspaces, service }, Date.now() + days * day);
+  expect([at(8), at(9)]).toEqual([[id], []]);
+  rmSync(home);
+  expect(at(16)).toEqual([]);
+  expect(file.all("SELECT id FROM workspace")).toEqual([]);
 });
 
 test("told to stop twice, a gateway waits five seconds, ends the plugin and leaves its job to the next", async () => {
@@ -221,6 +239,7 @@ test("commits are brought to the disk beside the work, and a log that cannot be 
   await file.durable();
   using broken = new DiskSync(join(tmpdir(), "packloop-no-such-state"));
   await broken.through();
-  broken.want();
+  // What need not last by itself is on the disk too before anybody is told of it.
+  broken.allow();
   await expect(broken.through()).rejects.toMatchObject({ code: "gateway-state" });
 });

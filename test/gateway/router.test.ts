@@ -198,7 +198,7 @@ describe("contexts", () => {
   });
 
   const node = (baggage: readonly [string, string][]) => ({
-    ...{ id: "s", plugin: "p", with: new Map(), next: [] },
+    ...{ id: "s", plugin: "p", with: new Map(), next: [], source: null },
     baggage: new Map(
       baggage.map(([to, from]) => {
         const [source = "", ...path] = from.split(".");

@@ -43,6 +43,12 @@ describe("C2: the first source that is whole wins", () => {
       correlate({ type: "agentic.tool_result", payload: { ...good } }, { agentic: good })?.conflict,
     ).toBe(false);
   });
+
+  test("the attempt that the host carried counts, not the one a tool names", () => {
+    const event = { type: "agentic.tool_result", payload: { ...good, attempt: 7 } };
+    expect(correlate(event, { agentic: { ...good, attempt: 2 } })?.found.attempt).toBe(2);
+    expect(correlate(event, { agentic: good })?.found.attempt).toBe(7);
+  });
 });
 
 describe("I3: the order of checks", () => {

@@ -97,6 +97,49 @@ describe("packloop goal", () => {
   });
 });
 
+const noted = `states:
+  frame: [{ artifacts: { frame: ${frame} }, event: Framed }]
+  plan:
+    - { artifacts: { plan: { todo: [{ id: T1, task: look, status: doing, serves: C1 }], next_focus: look } }, event: Planned }
+  act: [{ calls: [{ tool: note, args: { path: artifacts/n.txt, content: seven } }], event: Acted }]
+  reflect:
+    - artifacts: { report: { summary: It is 7, criteria: [{ id: C1, met: true, evidence: [artifacts/n.txt] }], artifacts: [] } }
+      event: Done
+`;
+
+describe("a run with a file as evidence", () => {
+  test("is judged by a server that has taken it up or started it, and a fork of it has the file too", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "noted.yaml"), noted);
+    writeFileSync(
+      join(folder, "packloop.yaml"),
+      "tools: { note: { builtin: fs, op: write, approval: gate } }",
+    );
+    const pursue = (what: string) => packloop(folder, "goal", what, "--script", "noted.yaml", "--json");
+    const begun = pursue("find it");
+    expect(begun.code).toBe(10);
+    const run = String(summaryOf(begun.out)["run"]);
+    const server = spawn(process.execPath, [bin, "serve", "--port", "0"], { cwd: folder });
+    const ended = once(server, "exit");
+    try {
+      await once(server.stdout, "data");
+      const other = pursue("another");
+      expect(other.code, other.err).toBe(10);
+      for (const id of [String(summaryOf(other.out)["run"]), run]) {
+        expect(packloop(folder, "approve", id).code).toBe(0);
+        const shown = () => JSON.parse(packloop(folder, "show", id, "--json").out) as Record<string, unknown>;
+        await expect.poll(shown, { timeout: 50_000 }).toMatchObject({ status: "completed", turns: 8 });
+      }
+    } finally {
+      server.kill("SIGKILL");
+      await ended;
+    }
+    const forked = packloop(folder, "fork", `${run}@6`, "--follow", "--json");
+    expect(forked.code, forked.err).toBe(0);
+    expect(summaryOf(forked.out)).toMatchObject({ status: "completed", visits: { act: 1, gate: 1 } });
+  });
+});
+
 test("the built-in pack has no errors, and the checker proves that every run of it ends", () => {
   const pack = openPack(JSON.stringify(goalPack({ tools: ["look"], stepsMax: 3, reframesMax: 2 })), {
     file: "goal.pack.json",

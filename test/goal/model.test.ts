@@ -64,6 +64,11 @@ describe("M1: a first answer that breaks the rules is repaired or ends the run",
     ["uses another tool", firstTurn({ action: action("rm-rf") }), "tool_not_allowed"],
     ["uses the agent itself", firstTurn({ action: action("agentic-loop") }), "tool_not_allowed"],
     ["has no action", firstTurn({ action: null }), "no_action"],
+    [
+      "is nested too deep to be walked",
+      { raw: `{"action":${"[".repeat(9_000)}${"]".repeat(9_000)}}` },
+      "model_output_invalid",
+    ],
   ])("an answer that %s", async (_what, answer, reason) => {
     expect((await firstAnswer(answer)).payload).toMatchObject({ reason });
     expect((await firstAnswer([answer, answer, firstTurn()])).type).toBe("agentic.tool_request.jina-reader");

@@ -1,9 +1,12 @@
 // The blob: what fits into it, what is forgotten first, and what older and newer versions left in it.
 
 import { describe, expect, test } from "vitest";
+import { must } from "../../src/base/assert.ts";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import { stateBytes } from "../../src/goal/state-size.ts";
-import { goText, LoopHost, onlyEvent } from "./loop-host.ts";
+import { answerRequest } from "../../src/goal-plugin/answer-request.ts";
+import { readRequest } from "../../src/goal-plugin/loop-request.ts";
+import { goText, LoopHost, onlyEvent, type Response } from "./loop-host.ts";
 import { action, actTurn, doneTurn, firstTurn } from "./scripted-turns.ts";
 
 const bytesOf = (host: LoopHost): number => Buffer.byteLength(goText(host.state));
@@ -130,6 +133,26 @@ test("U6: a run of RFC-103's time goes on, and its deadline counts from now", as
   const flat = { run_id: "R1", step: 2, tool: "fabric", content: "C" };
   const event = onlyEvent(await host.handle({ type: "fabric.completed", payload: flat }, { context: flat }));
   expect(event.payload).toMatchObject({ run_id: "R1", step: 3 });
+});
+
+test("U6: a step with a number beyond all lists is read like any other", async () => {
+  const step = Number.MAX_SAFE_INTEGER;
+  const host = new LoopHost([firstTurn()]);
+  host.state = { runs: { R1: { goal: "g", status: "running", pending_step: step, pending_tool: "fabric" } } };
+  expect(await host.poll()).toMatchObject({ status: "ok" });
+  expect(host.run()).toMatchObject({ step, pending_step: step });
+});
+
+test("I4: what is nested deeper than a process can walk is cut off, and the run goes on", async () => {
+  const host = new LoopHost([firstTurn(), actTurn()]);
+  const { agentic } = onlyEvent(await host.start()).payload;
+  const event = { type: "tool.done", payload: { content: "P", deep: "DEEP" } };
+  const job = { event, context: { agentic: agentic as JsonObject, deep: "DEEP" } };
+  const deep = "[".repeat(9_000) + "]".repeat(9_000);
+  const text = JSON.stringify(host.request("handle", job)).replaceAll('"DEEP"', deep);
+  const request = must(readRequest(text, host.folder), "it is a request");
+  const response = await answerRequest(request, { clock: () => host.now, cwd: host.folder });
+  expect(onlyEvent(host.take(response as unknown as Response)).payload).toMatchObject({ step: 2 });
 });
 
 test("a newer schema is not touched", async () => {

@@ -197,7 +197,8 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
   });
 
   test("a group that is the victim of a deadlock is written all the same", async () => {
-    await server.run("ALTER ROLE hasty SET deadlock_timeout = '20ms'");
+    // Who waits looks once whether it waits for ever: late enough that it does by then.
+    await server.run("ALTER ROLE hasty SET deadlock_timeout = '4s'");
     const { store, schema } = await stored(server.url({ role: "hasty" }));
     await commitAll(store, "s", journal.slice(0, 3));
     await using lock = await locked(schema, "s");
@@ -257,6 +258,7 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
         if (rows[0] !== undefined) return rows[0].began;
       }
     };
+    await client.query("SET deadlock_timeout = '1min'");
     await client.query("BEGIN");
     await take(run);
     return {

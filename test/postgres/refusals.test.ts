@@ -13,6 +13,9 @@ import { type PostgresServer, postgresMissing, startPostgres } from "../postgres
 const page = readFileSync(new URL("../../docs/postgres.md", import.meta.url), "utf8");
 const [GRANTS = "", PARTITIONS = ""] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(([, sql = ""]) => sql);
 
+const FROZEN =
+  /^`\S+` can only be read: `default_transaction_read_only` is on \(turn it off for this role or database\)$/;
+
 describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -28,6 +31,9 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
       "CREATE DATABASE bare",
       "CREATE DATABASE frozen",
       "ALTER DATABASE frozen SET default_transaction_read_only = on",
+      "CREATE ROLE looker LOGIN SUPERUSER",
+      "ALTER ROLE looker SET default_transaction_read_only = on",
+      "CREATE ROLE late LOGIN CONNECTION LIMIT 0",
     ])
       await server.run(sql);
     for (const database of ["postgres", "newer"])
@@ -82,7 +88,7 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
     [
       "a role that there is not",
       () => server.url({ role: "ghost" }),
-      /^the database `\S+` refuses the user or password \(role "ghost" does not exist\)$/,
+      /^the database `\S+` refuses this user from here \(role "ghost" does not exist\)$/,
     ],
     [
       "a database that there is not",
@@ -104,19 +110,71 @@ describe.skipIf(postgresMissing() !== undefined)("a PostgreSQL server", () => {
       () => server.url({ database: "newer" }),
       /^the tables were made by a newer packloop \(version 99, this one knows 1\): update packloop$/,
     ],
+    ["a database that may only be read", () => server.url({ database: "frozen" }), FROZEN],
+    ["a role that may only read, where there are tables", () => server.url({ role: "looker" }), FROZEN],
     [
-      "a database that may only be read",
-      () => server.url({ database: "frozen" }),
-      /^`\S+` can only be read, as a replica does \(name the primary server\)$/,
+      "a role that has all its connections",
+      () => server.url({ role: "late" }),
+      /^the database `\S+` cannot be reached: too many connections for role "late"$/,
+    ],
+    [
+      "an sslmode that is none",
+      () => `${server.url()}&sslmode=always`,
+      /^`always` is not an sslmode \(one of disable, .*, no-verify\)$/,
+    ],
+    [
+      "a certificate that is not there",
+      () => `${server.url()}&sslrootcert=missing.pem`,
+      /^the store's address cannot be used: ENOENT: no such file or directory, open 'missing\.pem'$/,
+    ],
+    [
+      "a password that is not encoded",
+      () => "postgres://me:secret%ff@127.0.0.1:1/db",
+      /^the store's address cannot be used: URI malformed$/,
+    ],
+    [
+      "an address without a database",
+      () => "postgres://me:secret@127.0.0.1:1",
+      /^the database `127\.0\.0\.1:1\/me` cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1$/,
+    ],
+    [
+      "a socket that there is not",
+      () => "postgres://me:secret@/db?host=/nowhere",
+      /^the database `\/nowhere\/db` cannot be reached: connect ENOENT \/nowhere\/\.s\.PGSQL\.5432$/,
+    ],
+    [
+      "another kind of database",
+      () => "mysql://me:secret@127.0.0.1/db",
+      /^`mysql:\/\/` is no store \(a path, or postgres:\/\/USER@HOST\/DATABASE\)$/,
+    ],
+    [
+      "an address in capitals",
+      () => "POSTGRES://me:secret@127.0.0.1:1/db",
+      /^the database `127\.0\.0\.1:1\/db` cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1$/,
     ],
   ];
+  /** What whoever writes the command has to write otherwise; all else is the world's. */
+  const USAGE = /newer packloop|not a URL|not a name|not an sslmode|cannot be used|is no store/;
 
   test.for(cases)("%s is refused in one line", ([, url, line]) => {
     const { code, stdout, stderr } = said(url());
-    const isTooNew = stderr.includes("newer packloop");
-    expect([code, stdout, stderr.split("\n").length]).toEqual([isTooNew ? 2 : 3, "", 2]);
+    expect([code, stdout, stderr.split("\n").length]).toEqual([USAGE.test(stderr) ? 2 : 3, "", 2]);
     expect(stderr.trim().replace(/^error: /, "")).toMatch(line);
     expect(stderr).not.toMatch(/secret|wrong@/);
+  });
+
+  test("a role that may only read is told so before a server says that it serves", () => {
+    const { code, stdout, stderr } = said(server.url({ role: "reader" }), ["serve", "--port", "0"]);
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toMatch(/^error: missing rights in `\S+`: permission denied for table worker \(.*\)\n$/);
+  });
+
+  test("settings in the address are kept, and the tables stay where they belong", async () => {
+    const url = `${server.url({ database: "settings" })}&options=${encodeURIComponent("-c statement_timeout=9s")}`;
+    await server.run("CREATE DATABASE settings");
+    await using store = await openPostgresStore(`${url}&schema=elsewhere`);
+    await commitAll(store, "r", sampleJournal(1, 2));
+    await server.run("SELECT name FROM elsewhere.run", "settings");
   });
 
   const commands = ["ls", "send r Yes --by me", "inbox", "worker", "serve --port 0", "verify --all"];

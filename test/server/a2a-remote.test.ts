@@ -92,7 +92,8 @@ function summaryIn(text: string): Summary {
   return JSON.parse(last) as Summary;
 }
 
-describe("another packloop as remote agent", () => {
+// Each starts up to five processes from their sources, which is slow where much else is done.
+describe("another packloop as remote agent", { timeout: 240_000 }, () => {
   test("is killed while its model thinks and started again: the run gets its answer", async () => {
     await using model = await WireServer.start({ hang: true }, says("It is so."));
     using there = farFolder(model);

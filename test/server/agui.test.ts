@@ -258,6 +258,37 @@ describe("other ends", () => {
   });
 });
 
+describe("a large result of a tool", () => {
+  const result = "ä".repeat(10_000);
+  const looks: JsonObject = {
+    states: { work: [{ calls: [{ tool: "look", args: { where: "x" } }] }, { text: "Well?" }] },
+    tools: { look: [{ ok: result }] },
+  };
+  const forwardedProps = props(looks, { mode: "conversational" });
+  const go = { threadId: "t1", runId: "1", messages: said("go"), forwardedProps };
+
+  test("comes by reference, and otherwise as every snapshot shows it", async () => {
+    const server = await served();
+    const { events } = await post(server, go);
+    const told = events.find(({ type }) => type === "TOOL_CALL_RESULT");
+    const { blob } = (told?.["metadata"] ?? {}) as { blob: { sha256: string; bytes: number; href: string } };
+    expect(blob).toMatchObject({ bytes: 20_000, href: `/api/blobs/${blob.sha256}` });
+    expect((await server.get(blob.href)).body["text"]).toBe(result);
+    expect(String(told?.["content"]).length).toBeLessThan(10_000);
+    const shown = events.findLast(({ type }) => type === "MESSAGES_SNAPSHOT")?.["messages"] as JsonObject[];
+    expect(shown.find(({ role }) => role === "tool")?.["content"] === told?.["content"]).toBe(true);
+  });
+
+  test("comes whole to a token that may not ask for it by reference", async () => {
+    const principal = { name: "writer", scopes: ["runs:write" as const] };
+    const server = await served({ principalOf: () => principal, tokenNeeded: true });
+    const { events } = await post(server, go, "/agui", { authorization: "Bearer abc" });
+    const told = events.find(({ type }) => type === "TOOL_CALL_RESULT");
+    expect(told).toMatchObject({ content: result });
+    expect(told).not.toHaveProperty("metadata");
+  });
+});
+
 describe("an agent's question", () => {
   test("is the page's to answer, under the step of its caller", async () => {
     const server = await served();

@@ -21,6 +21,7 @@ const places = [...routes, ...mounted.filter(({ scope }) => scope !== null)];
 /** The table of the design: a route that is missing here, or has another scope, is a surprise. */
 const EXPECTED: Readonly<Record<string, string>> = {
   startRun: "runs:write",
+  importRun: "admin",
   listRuns: "runs:read",
   getRun: "runs:read",
   cancelRun: "runs:write",
@@ -33,6 +34,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   getFacts: "runs:read",
   getArtifacts: "runs:read",
   getArtifact: "runs:read",
+  getCommit: "runs:read",
   listSteps: "runs:read",
   getStep: "runs:read",
   getBlob: "runs:read",

@@ -37,6 +37,20 @@ async function folderWithServer(): Promise<Folder> {
   };
 }
 
+const TALK = `id: talk
+name: Talk
+version: 1.0.0
+template_engine: { version: v1, syntax: "{{variable}}" }
+prompts:
+  talk: { id: talk, name: Talk, version: 1.0.0, system_template: Talk. }
+workflow:
+  version: 2
+  entry: talk
+  states:
+    talk: { prompt_task: talk, on_event: { Bye: end } }
+    end: { prompt_task: talk, terminal: true }
+`;
+
 const summaryIn = ({ stdout }: Ran): Summary => JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Summary;
 
 describe("commands", () => {
@@ -99,12 +113,13 @@ describe("commands", () => {
     mkdirSync(join(folder.path, "tone"));
     writeFileSync(join(folder.path, "tone/SKILL.md"), "Be kind.");
     writeFileSync(join(folder.path, "skilled.yaml"), `${pack}\nskills: [tone]\n`);
-    const skilled = await folder.cli("run", "skilled.yaml", "--script", "script.json", "--var", "task=it");
-    expect([skilled.code, skilled.stderr]).toEqual([
-      2,
-      expect.stringContaining("without the skills in files"),
-    ]);
+    const args = ["skilled.yaml", "--script", "script.json", "--var", "task=it", "--json"];
+    const skilled = await folder.cli("run", ...args);
+    const { digest } = summaryIn(skilled).pack;
     await folder.server.stop("SIGTERM");
+    // With its skills, whoever starts it.
+    const alone = summaryIn(await folder.cli("run", ...args, "--detach"));
+    expect([skilled.code, alone.pack.digest]).toEqual([10, digest]);
   });
 
   test("say, reject and cancel are the server's", async () => {
@@ -128,7 +143,7 @@ describe("commands", () => {
     await server.stop("SIGTERM");
   });
 
-  test("fork, rm and gc are the server's, import says why it is not", async () => {
+  test("fork, rm, gc and import are the server's", async () => {
     using folder = await folderWithServer();
     const { run, turns } = summaryIn(await folder.cli(...start, "--json"));
     const edits = ["--set", "artifact.note=mine", "--var", "task=that", "--answer", "3={}"];
@@ -149,14 +164,40 @@ describe("commands", () => {
     await folder.cli("cancel", run);
     const exported = await folder.cli("export", run, "--out", "run.jsonl");
     expect(exported.code).toBe(0);
-    const imported = await folder.cli("import", "run.jsonl");
-    expect(imported.code).toBe(6);
-    expect(imported.stderr).toContain(`held by the server at ${folder.server.url}`);
+    expect(await folder.cli("import", "run.jsonl")).toMatchObject({
+      code: 0,
+      stdout: `${run} is here already\n`,
+    });
     const gone = await folder.cli("gc", "--keep", "0d", "--yes", "--json");
     expect(JSON.parse(gone.stdout)).toMatchObject({ removed: [run], freed_bytes: 0 });
     expect(gone.stderr).toContain("space is given back");
+    const imported = await folder.cli("import", "run.jsonl", "--json");
+    const { turns: now } = JSON.parse((await folder.cli("show", run, "--json")).stdout) as Summary;
+    expect(JSON.parse(imported.stdout)).toEqual({ run, turns: now, taken: now });
+    writeFileSync(join(folder.path, "cut.jsonl"), "{}\n");
+    expect((await folder.cli("import", "cut.jsonl")).code).toBe(2);
+    expect(await folder.cli("verify", "--all")).toMatchObject({ code: 0, stdout: `${run} sound\n` });
     expect(turns).toBeGreaterThan(1);
     await folder.server.stop("SIGTERM");
+  });
+
+  test("a conversation is the server's, line by line, and is gone on with", async () => {
+    using folder = folderWith({
+      "talk.yaml": TALK,
+      "script.json": JSON.stringify({ prompts: { talk: [{ text: "Hello." }, { text: "And again." }] } }),
+    });
+    const args = ["chat", "talk.yaml", "--script", "script.json"];
+    const alone = packloop(args, { cwd: folder.path, input: "Hi\n/event None\n" });
+    const server = await serveProcess(folder.path);
+    const ran = packloop(args, { cwd: folder.path, input: "Hi\n/event None\n" });
+    const shown = ({ code, stdout, stderr }: Ran) => [code, stdout, stderr.replaceAll(/r_\w+/g, "RUN")];
+    expect(shown(ran)).toEqual(shown(alone));
+    expect(shown(ran).slice(0, 2)).toEqual([10, "Hello.\n"]);
+    const on = packloop(["chat", "--resume", "@"], { cwd: folder.path, input: "Well\n/quit\n" });
+    expect([on.code, on.stdout]).toEqual([10, "And again.\n"]);
+    const model = packloop([...args, "--model", "a/b"], { cwd: folder.path });
+    expect([model.code, model.stderr]).toEqual([2, expect.stringContaining("its own settings")]);
+    await server.stop("SIGTERM");
   });
 
   test("a token is taken from the environment where one is needed", async () => {

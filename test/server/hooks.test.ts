@@ -1,6 +1,6 @@
 // Other systems speak to runs with signed requests: by Standard Webhooks' own library, and as Slack signs.
 
-import { createHmac } from "node:crypto";
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -42,6 +42,35 @@ async function scene(): Promise<{ server: Served; hook: MadeHook }> {
   const server = await served();
   return { server, hook: await add(server, { name: "ci", scopes: ["events:send"] }) };
 }
+
+test("a sender that keeps its key is known by the public half of it", async () => {
+  const server = await served();
+  const run = await waiting(server);
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const { x = "" } = publicKey.export({ format: "jwk" });
+  const secret = `whpk_${Buffer.from(x, "base64url").toString("base64")}`;
+  const { id } = await add(server, { name: "ci", scopes: ["events:send"], secret });
+  const text = JSON.stringify({ run, event: "Yes" });
+  const at = String(Math.floor(Date.now() / 1000));
+  const signature = sign(null, Buffer.from(`m1.${at}.${text}`), privateKey).toString("base64");
+  const post = (raw: string, signed: string): Promise<Answer> => {
+    const headers = { "webhook-id": "m1", "webhook-timestamp": at, "webhook-signature": signed };
+    return server.call("POST", `/api/hooks/${id}`, {
+      raw,
+      headers: { "content-type": "application/json", ...headers },
+    });
+  };
+  // The public half is no secret: it must not count as one.
+  const shared = createHmac("sha256", Buffer.from(x, "base64url"))
+    .update(`m1.${at}.${text}`)
+    .digest("base64");
+  for (const signed of [`v1,${shared}`, `v1,${signature}`, "v1a,", "v1a", `v1a,${shared}`])
+    expect((await post(text, signed)).status).toBe(401);
+  expect((await post(text.replace("Yes", "No"), `v1a,${signature}`)).status).toBe(401);
+  expect((await post(text, `v1,AAAA v1a,${signature}`)).status).toBe(200);
+  const bad = { name: "x", scopes: ["events:send"], secret: "whpk_AAAAAAAAAAAA" };
+  expect((await server.post("/api/hooks", bad)).status).toBe(400);
+});
 
 describe("a signed request", () => {
   test("is taken once, whoever sends it again, and says who it is", async () => {

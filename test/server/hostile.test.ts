@@ -3,8 +3,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
 import { allRoutes } from "../../src/server/routes.ts";
-import { ends, start } from "./sample-pack.ts";
+import { ends, pack, start } from "./sample-pack.ts";
 import { type Served, served } from "./served.ts";
 import { waiting } from "./started-run.ts";
 
@@ -316,50 +317,70 @@ const TYPES = [
   "application/x-www-form-urlencoded",
   "",
   "application/json; charset=utf-16",
+  "application/x-ndjson",
 ];
 
-test("random requests to every route never break the server", async () => {
-  const server = await served();
-  const run = await waiting(server);
-  const roll = dice(20_261_115);
-  const one = <T>(list: readonly T[]): T => list[roll(list.length)] as T;
-  const fields = new Map(
-    allRoutes().map((route) => [
-      route,
-      Object.keys((route.body as { shape?: object } | undefined)?.shape ?? {}),
-    ]),
-  );
-  const seen = new Set<string>();
-  for (let round = 0; round < 40; round++) {
-    for (const route of allRoutes()) {
-      const isKept = route.name === "cancelRun" || route.streams === true;
-      const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-        name === "id" && !isKept && roll(2) === 0
-          ? run
-          : encodeURIComponent(String(one(VALUES)).toWellFormed().slice(0, 600) || "x"),
-      );
-      const names = [...(fields.get(route) ?? []), "odd"];
-      const body = Object.fromEntries(Array.from({ length: roll(4) }, () => [one(names), one(VALUES)]));
-      const query =
-        roll(3) === 0 ? `?${one(["limit", "cursor", "at", "after", "status", "x"])}=${roll(9) - 4}` : "";
-      const gone = new AbortController();
-      const response = await fetch(`${server.url}${path}${query}`, {
-        method: route.method.toUpperCase(),
-        signal: gone.signal,
-        headers: {
-          "content-type": roll(4) === 0 ? one(TYPES) : "application/json",
-          ...(roll(5) === 0 && { "idempotency-key": `k${roll(3)}` }),
-          ...(roll(5) === 0 && { "if-match": one(['"1"', "*", "x", '"99999999999999999999"']) }),
-          ...(roll(5) === 0 && { "last-event-id": one(["0", "-1", "x", "9".repeat(30)]) }),
-          ...(roll(9) === 0 && { "ce-specversion": one(["1.0", "0.3"]) }),
-        },
-        ...(route.method !== "get" && roll(5) > 0 && { body: JSON.stringify(body) }),
-      });
-      gone.abort();
-      if (response.status >= 500) seen.add(`${route.method} ${path} ${response.status}`);
+/** Requests that are right, for some of their fields to be wrong. */
+const RIGHT: Readonly<Record<string, JsonObject>> = {
+  startRun: start(ends, { mode: "conversational", budgets: {}, beside: {}, goal: { max_steps: 3 } }),
+  forkRun: { turn: 1, edits: [{ variable: "task", value: "that" }], reset_budget: true },
+  registerPack: { source: pack, file: "a.yaml", beside: {} },
+  checkPack: { source: pack, file: "a.yaml", beside: {} },
+  decideApproval: { decision: "edit", value: {}, reason: "r", by: "b" },
+  answerStep: { result: 1, by: "b" },
+  sayMessage: { text: "well", by: "b", dedupe_key: "d" },
+};
+
+/** More than a sample: `PACKLOOP_FUZZ_ROUNDS=1000` are some 54,000 requests. */
+const ROUNDS = Number(process.env["PACKLOOP_FUZZ_ROUNDS"] ?? 40);
+
+test(
+  "random requests to every route never break the server",
+  async () => {
+    const server = await served();
+    const run = await waiting(server);
+    const roll = dice(20_261_115);
+    const one = <T>(list: readonly T[]): T => list[roll(list.length)] as T;
+    const fields = new Map(
+      allRoutes().map((route) => [
+        route,
+        Object.keys((route.body as { shape?: object } | undefined)?.shape ?? {}),
+      ]),
+    );
+    const seen = new Set<string>();
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const route of allRoutes()) {
+        const isKept = ["cancelRun", "removeRun"].includes(route.name) || route.streams === true;
+        const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+          name === "id" && !isKept && roll(2) === 0
+            ? run
+            : encodeURIComponent(String(one(VALUES)).toWellFormed().slice(0, 600) || "x"),
+        );
+        const names = [...(fields.get(route) ?? []), "odd"];
+        const changed = Object.fromEntries(Array.from({ length: roll(4) }, () => [one(names), one(VALUES)]));
+        const body = { ...(roll(2) === 0 && RIGHT[route.name]), ...changed };
+        const query =
+          roll(3) === 0 ? `?${one(["limit", "cursor", "at", "after", "status", "x"])}=${roll(9) - 4}` : "";
+        const gone = new AbortController();
+        const response = await fetch(`${server.url}${path}${query}`, {
+          method: route.method.toUpperCase(),
+          signal: gone.signal,
+          headers: {
+            "content-type": roll(4) === 0 ? one(TYPES) : "application/json",
+            ...(roll(5) === 0 && { "idempotency-key": `k${roll(3)}` }),
+            ...(roll(5) === 0 && { "if-match": one(['"1"', "*", "x", '"99999999999999999999"']) }),
+            ...(roll(5) === 0 && { "last-event-id": one(["0", "-1", "x", "9".repeat(30)]) }),
+            ...(roll(9) === 0 && { "ce-specversion": one(["1.0", "0.3"]) }),
+          },
+          ...(route.method !== "get" && roll(5) > 0 && { body: JSON.stringify(body) }),
+        });
+        gone.abort();
+        if (response.status >= 500) seen.add(`${route.method} ${path} ${response.status}`);
+      }
     }
-  }
-  expect([...seen]).toEqual([]);
-  expect((await server.post("/api/runs", start(ends))).status).toBe(201);
-  expect((await server.get(`/api/runs/${run}`)).status).toBe(200);
-}, 120_000);
+    expect([...seen]).toEqual([]);
+    expect((await server.post("/api/runs", start(ends))).status).toBe(201);
+    expect((await server.get(`/api/runs/${run}`)).status).toBe(200);
+  },
+  120_000 + ROUNDS * 2_000,
+);

@@ -3,13 +3,13 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/engine/system-clock.ts";
 import { noSettings } from "../../src/host/run-settings.ts";
-import { withFixtures } from "./mcp-fixtures.ts";
+import { fixtures, PROMPTS_PACK } from "./mcp-fixtures.ts";
 import { served, temporaryFolder } from "./served.ts";
 
 const suite = fileURLToPath(
@@ -23,26 +23,58 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-test("the conformance suite finds nothing wanting beyond what is written down with its reason", async () => {
+const LONGEST_MS = 240_000;
+const ATTEMPTS = 3;
+const name = "the conformance suite finds nothing wanting beyond what is written down with its reason";
+
+test(name, { timeout: LONGEST_MS }, async () => {
   const clock = systemClock();
-  const { url } = await served({
+  const here = await served({
+    mcpCatalogue: fixtures,
     settings: { ...noSettings("."), tools: { ask: { builtin: "human" } } },
-    // A call becomes a task soon, so that the suite's slow tools are slow enough.
-    clock: { ...clock, sleep: (ms, signal) => clock.sleep(ms === 2_000 ? 50 : ms, signal) },
+    // A call becomes a task at once, so that the suite's slow tools are slow enough.
+    clock: { ...clock, sleep: (ms, signal) => clock.sleep(ms === 2_000 ? 1 : ms, signal) },
   });
+  expect((await here.post("/api/packs", { source: PROMPTS_PACK })).status).toBe(201);
+  const found = await looked(here.url, ["--requirements", "2026-07-28"]);
+  expect(found.filter(({ status }) => status === "SUCCESS").length).toBeGreaterThan(180);
+  const known = knownFailures();
+  let failed = wantingIn(found);
+  // The suite waits half a second for some answers, which is little on a busy machine: what it misses for that
+  // reason it finds when it looks again.
+  for (let attempt = 1; attempt < ATTEMPTS; attempt++)
+    for (const scenario of new Set(failed.filter((id) => !known.includes(id)).map(scenarioOf))) {
+      const again = wantingIn(await looked(here.url, ["--scenario", scenario, ...AT_REVISION]));
+      failed = failed.filter((id) => scenarioOf(id) !== scenario || again.includes(id));
+    }
+  expect(failed).toEqual(known);
+});
+
+const AT_REVISION = ["--spec-version", "2026-07-28"];
+
+/** What the suite says, each check under its scenario. */
+async function looked(url: string, which: readonly string[]): Promise<readonly Check[]> {
   const folder = temporaryFolder();
-  const args = ["server", "--url", await withFixtures(url), "--requirements", "2026-07-28", "-o", folder];
+  const args = ["server", "--url", `${url}/mcp`, ...which, "-o", folder];
   const child = spawn(process.execPath, [suite, ...args], { cwd: folder, stdio: "ignore" });
   await once(child, "exit");
-  const found = readdirSync(folder).flatMap((name) => {
-    const scenario = name.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT.*$/, "");
-    const checks = JSON.parse(readFileSync(join(folder, name, "checks.json"), "utf8")) as readonly Check[];
+  return readdirSync(folder).flatMap((result) => {
+    const scenario = result.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT.*$/, "");
+    const file = join(folder, result, "checks.json");
+    // A scenario that its own time limit ended leaves none.
+    const checks = existsSync(file)
+      ? (JSON.parse(readFileSync(file, "utf8")) as readonly Check[])
+      : [{ id: "its end", status: "FAILURE" } as const];
     return checks.map((check) => ({ ...check, id: `${scenario} ${check.id}` }));
   });
-  expect(found.filter(({ status }) => status === "SUCCESS").length).toBeGreaterThan(100);
-  const failed = new Set(found.filter(({ status }) => status === "FAILURE").map(({ id }) => id));
-  expect([...failed].toSorted()).toEqual(knownFailures());
-});
+}
+
+const scenarioOf = (id: string): string => id.split(" ", 1)[0] ?? "";
+
+function wantingIn(checks: readonly Check[]): readonly string[] {
+  const isWanting = ({ status }: Check) => status === "FAILURE" || status === "WARNING";
+  return [...new Set(checks.filter(isWanting).map(({ id }) => id))].toSorted();
+}
 
 /** Lines of a scenario and a check, under a heading that gives the reason. */
 function knownFailures(): readonly string[] {

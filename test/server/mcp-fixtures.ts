@@ -1,23 +1,22 @@
-// Stands between the conformance suite and our server: the suite calls tools by names of its own, which become
-// runs of ours that behave as the suite describes them. Everything else passes as it is.
+// What the conformance suite wants of a server beside ours: tools, prompts and resources with set names and
+// contents. Where a run or a pack can be what the suite describes, it is one; the rest are entries of the
+// catalogue that our server is made from.
 
-import { once } from "node:events";
-import {
-  createServer,
-  request as forward,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { must } from "../../src/base/assert.ts";
 import { get, isObject, type Json, type JsonObject } from "../../src/base/json.ts";
+import { acceptedContent } from "../../src/server/mcp/answer-forms.ts";
+import { type Catalogue, runCatalogue } from "../../src/server/mcp/catalogue.ts";
+import type { InputRequest, McpCall, McpTool, ToolOutcome } from "../../src/server/mcp/mcp-call.ts";
+import type { McpPrompt } from "../../src/server/mcp/mcp-prompt.ts";
+import { RUN_TOOLS } from "../../src/server/mcp/run-tools.ts";
 
-const pack = `id: fixture
-name: Fixture
+const head = `name: Fixture
 version: 1.0.0
 template_engine: { version: v1, syntax: "{{variable}}" }
-prompts:
+`;
+
+const pack = `id: fixture
+${head}prompts:
   work: { id: work, name: Work, version: 1.0.0, system_template: "Work.", tools: [ask] }
 tools:
   ask:
@@ -32,10 +31,39 @@ workflow:
     work: { prompt_task: work, terminal: true, artifacts: { said: { type: application/json } } }
 `;
 
-const run = (answers: readonly JsonObject[], more: JsonObject = {}): Call => ({
-  name: "start_run",
-  arguments: { pack, script: { states: { work: answers } }, ...more },
-});
+/** Registered, its prompts have the names that the suite asks for. */
+export const PROMPTS_PACK = `id: test
+${head}prompts:
+  simple_prompt: { id: a, name: Simple, description: Says it., version: 1.0.0, system_template: "Say it." }
+  prompt_with_arguments:
+    id: b
+    name: Two
+    description: Takes two values.
+    version: 1.0.0
+    system_template: "First {{arg1}}, second {{arg2}}."
+    variables:
+      - { name: arg1, type: string, required: true, validation: { enum: [testValue1, testValue2] } }
+      - { name: arg2, type: string, required: true }
+  input_required_result_prompt:
+    id: c
+    name: Context
+    description: Asks for its context.
+    version: 1.0.0
+    system_template: "About {{context}}."
+    variables: [{ name: context, type: string, required: true }]
+`;
+
+const startRun = must(
+  RUN_TOOLS.find(({ name }) => name === "start_run"),
+  "runs can be started",
+);
+
+type Call = McpTool["call"];
+
+const run =
+  (answers: (args: JsonObject) => readonly JsonObject[], more: JsonObject = {}): Call =>
+  (args, call) =>
+    startRun.call({ pack, script: { states: { work: answers(args) as Json } }, ...more }, call);
 
 const ask = (question: string, field: string, type = "string"): JsonObject => ({
   tool: "ask",
@@ -45,94 +73,205 @@ const asks = (question: string, field: string, type?: string): JsonObject => ({
   calls: [ask(question, field, type)],
 });
 
-/** Long enough to become a task before it asks. */
-const SOON_MS = 300;
+/** Long enough to become a task before it ends or asks, also on a busy machine. */
+const SOON_MS = 1_000;
 
 /** Its second call of the model is one too many. */
 const failing = (delay: JsonObject): Call =>
-  run([{ ...delay, calls: [{ tool: "none", args: {} }] }], { budgets: { max_model_calls: 1 } });
+  run(() => [{ ...delay, calls: [{ tool: "none", args: {} }] }], { budgets: { max_model_calls: 1 } });
 
-interface Call {
-  readonly name: string;
-  readonly arguments: JsonObject;
+const says =
+  (...content: readonly JsonObject[]): Call =>
+  async () => ({ kind: "content", content });
+const text = (said: string): JsonObject => ({ type: "text", text: said });
+
+/** One red point. */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+/** Sound of no length. */
+const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+const image = { type: "image", data: PNG, mimeType: "image/png" };
+const embedded = (uri: string): JsonObject => ({
+  type: "resource",
+  resource: { uri, mimeType: "text/plain", text: "Embedded." },
+});
+
+const form = (message: string, field: string): InputRequest => ({
+  method: "elicitation/create",
+  params: {
+    mode: "form",
+    message,
+    requestedSchema: { type: "object", properties: { [field]: { type: "string" } }, required: [field] },
+  },
+});
+const sampling: InputRequest = {
+  method: "sampling/createMessage",
+  params: { messages: [{ role: "user", content: text("The capital of France?") }], maxTokens: 100 },
+};
+const roots: InputRequest = { method: "roots/list", params: {} };
+
+/** Asks until there is a response to everything that was asked. */
+const wants =
+  (requests: Readonly<Record<string, InputRequest>>): Call =>
+  async (_args, { client, given }): Promise<ToolOutcome> => {
+    const asked = Object.entries(requests).filter(([, { method }]) => client.answers(method));
+    const isAnswered = (name: string, { method }: InputRequest): boolean => {
+      if (given === undefined || !Object.hasOwn(given.responses, name)) return false;
+      const response = given.responses[name];
+      return method === "elicitation/create"
+        ? acceptedContent(name, response) !== undefined
+        : isObject(response);
+    };
+    if (asked.length > 0 && asked.every(([name, request]) => isAnswered(name, request)))
+      return { kind: "content", content: [text(JSON.stringify(given?.responses))] };
+    return { kind: "input", requests, state: "asked" };
+  };
+
+/** Asks, and then starts a run that tells what was answered. */
+const thenRuns =
+  (requests: Readonly<Record<string, InputRequest>>): Call =>
+  async (args, call) => {
+    const outcome = await wants(requests)(args, call);
+    if (outcome.kind !== "content") return outcome;
+    const said = JSON.stringify(call.given?.responses);
+    return await run(() => [{ delay_ms: SOON_MS, text: `Heard ${said}.` }])(args, call);
+  };
+
+const anything = { type: "object" };
+const tool = (name: string, call: Call, more: Partial<McpTool> = {}): McpTool => ({
+  ...{ name, title: name, description: `The suite's ${name}.`, inputSchema: anything },
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  scopes: ["runs:write"],
+  call,
+  ...more,
+});
+const asking = (name: string, requests: Readonly<Record<string, InputRequest>>): McpTool =>
+  tool(name, wants(requests), { asks: true });
+
+async function slowly(_args: JsonObject, { progress }: McpCall): Promise<ToolOutcome> {
+  for (const part of [1, 2, 3]) await progress?.(part, `part ${part}`);
+  return { kind: "content", content: [text("Said what there is to say.")] };
 }
 
-const FIXTURES: Readonly<Record<string, (args: Json | undefined) => Call>> = {
-  greet: () => ({ name: "check_pack", arguments: { source: pack } }),
-  slow_compute: (args) =>
-    run([{ text: "Computed.", delay_ms: Number(get(args, "seconds") ?? 0) * 1000 + SOON_MS }]),
-  failing_job: () => failing({ delay_ms: 1000 }),
-  test_error_handling: () => failing({}),
-  test_simple_text: () => run([{ text: "Simple." }]),
-  test_tool_with_progress: () => {
-    const round = { delay_ms: 50, calls: [{ tool: "none", args: {} }] };
-    return run([round, round, round, { text: "Done." }]);
-  },
-  test_input_required_result_elicitation: () => run([asks("Your name?", "name"), { text: "Hello." }]),
-  test_input_required_result_request_state: () => run([asks("Fine?", "ok", "boolean"), { text: "Fine." }]),
-  test_input_required_result_tampered_state: () => run([asks("Fine?", "ok", "boolean"), { text: "Fine." }]),
-  test_input_required_result_multi_round: () =>
-    run([asks("Your name?", "name"), asks("Your colour?", "color"), { text: "Thanks." }]),
-  // What was answered is an artifact of the run, and so in its result.
-  test_tool_with_task: () => run([asks("Your name?", "name"), { delay_ms: SOON_MS, text: "Hello." }]),
-  confirm_delete: () =>
-    run([{ delay_ms: SOON_MS, ...asks("Delete it?", "confirm", "boolean") }, { text: "Deleted." }]),
-  multi_input: () =>
-    run([
+/** As a text, because an object with `then` is taken for a promise. */
+const CONDITIONS = JSON.parse(
+  '{"if": {"required": ["address"]}, "then": {"required": ["phone"]}, "else": {"required": ["email"]}}',
+) as JsonObject;
+
+const TOOLS: readonly McpTool[] = [
+  tool("greet", (args, call) => says(text(`Hello, ${String(get(args, "name"))}!`))(args, call)),
+  tool("test_simple_text", says(text("Simple."))),
+  tool("test_image_content", says(image)),
+  tool("test_audio_content", says({ type: "audio", data: WAV, mimeType: "audio/wav" })),
+  tool("test_embedded_resource", says(embedded("test://embedded-resource"))),
+  tool(
+    "test_multiple_content_types",
+    says(text("Several."), image, embedded("test://mixed-content-resource")),
+  ),
+  tool("test_logging_tool", slowly),
+  tool("test_header_parameter", says(text("Routed.")), {
+    inputSchema: {
+      type: "object",
+      properties: { region: { type: "string", "x-mcp-header": "Region" } },
+      required: ["region"],
+    },
+  }),
+  tool("json_schema_2020_12_tool", says(text("Fits.")), {
+    inputSchema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      $defs: {
+        address: { $anchor: "addressDef", type: "object", properties: { street: { type: "string" } } },
+      },
+      properties: {
+        address: { $ref: "#/$defs/address" },
+        phone: { type: "string" },
+        email: { type: "string" },
+      },
+      allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
+      ...CONDITIONS,
+      additionalProperties: false,
+    },
+  }),
+  tool(
+    "slow_compute",
+    run((args) => [{ text: "Computed.", delay_ms: Number(get(args, "seconds") ?? 0) * 1000 + SOON_MS }]),
+  ),
+  tool("failing_job", failing({ delay_ms: 1000 }), { needsTasks: true }),
+  tool("test_error_handling", failing({})),
+  tool(
+    "test_tool_with_progress",
+    run(() => {
+      const round = { delay_ms: 50, calls: [{ tool: "none", args: {} }] };
+      return [round, round, round, { text: "Done." }];
+    }),
+  ),
+  ...["request_state", "tampered_state"].map((what) =>
+    tool(
+      `test_input_required_result_${what}`,
+      run(() => [asks("Fine?", "ok", "boolean"), { text: "Fine." }]),
+    ),
+  ),
+  tool(
+    "test_input_required_result_multi_round",
+    run(() => [asks("Your name?", "name"), asks("Your colour?", "color"), { text: "Thanks." }]),
+  ),
+  asking("test_streaming_elicitation", { user_name: form("Your name?", "name") }),
+  asking("test_input_required_result_elicitation", { user_name: form("Your name?", "name") }),
+  asking("test_input_required_result_sampling", { capital_question: sampling }),
+  asking("test_input_required_result_list_roots", { client_roots: roots }),
+  asking("test_input_required_result_capabilities", { user_name: form("Your name?", "name"), sampling }),
+  asking("test_input_required_result_multiple_inputs", {
+    ...{ user_name: form("Your name?", "name"), greeting: sampling, client_roots: roots },
+  }),
+  asking("test_missing_capability", { greeting: sampling }),
+  tool("test_tool_with_task", thenRuns({ user_name: form("Your name?", "name") }), { asks: true }),
+  tool(
+    "confirm_delete",
+    run(() => [{ delay_ms: SOON_MS, ...asks("Delete it?", "confirm", "boolean") }, { text: "Deleted." }]),
+  ),
+  tool(
+    "multi_input",
+    run(() => [
       { delay_ms: SOON_MS, calls: [ask("Which name?", "name"), ask("Which place?", "place")] },
       { text: "Thanks." },
     ]),
+  ),
+];
+
+const prompt = (
+  name: string,
+  known: readonly string[],
+  content: (args: Readonly<Record<string, string>>) => JsonObject,
+): McpPrompt => ({
+  ...{ name, title: name, description: `The suite's ${name}.` },
+  arguments: known.map((one) => ({ name: one, required: true })),
+  get: async (args) => ({ kind: "messages", messages: [{ role: "user", content: content(args) }] }),
+  valuesOf: () => [],
+});
+
+const PROMPTS: readonly McpPrompt[] = [
+  prompt("test_prompt_with_embedded_resource", ["resourceUri"], ({ resourceUri = "" }) =>
+    embedded(resourceUri),
+  ),
+  prompt("test_prompt_with_image", [], () => image),
+];
+
+function contentsOf(uri: string): JsonObject | undefined {
+  if (uri === "test://static-text") return { mimeType: "text/plain", text: "As it stands." };
+  if (uri === "test://static-binary") return { mimeType: "image/png", blob: PNG };
+  const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
+  return id === undefined ? undefined : { mimeType: "application/json", text: JSON.stringify({ id }) };
+}
+
+export const fixtures: Catalogue = {
+  ...runCatalogue,
+  tools: (parts) => [...runCatalogue.tools(parts), ...TOOLS],
+  prompts: (parts) => [...runCatalogue.prompts(parts), ...PROMPTS],
+  templates: [...runCatalogue.templates, { name: "data", uriTemplate: "test://template/{id}/data" }],
+  async readResource(parts, uri) {
+    const content = contentsOf(uri);
+    if (content === undefined) return await runCatalogue.readResource(parts, uri);
+    return { contents: [{ uri, ...content }] };
+  },
 };
-
-/** Where the suite finds the server. */
-export async function withFixtures(url: string): Promise<string> {
-  const proxy = createServer((request, response) => {
-    pass(url, request, response).catch((error: unknown) => response.destroy(error as Error));
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`;
-}
-
-async function pass(url: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const { body, headers } = translated(Buffer.concat(chunks).toString(), request.headers);
-  const onward = forward(`${url}/mcp`, { method: request.method ?? "GET", headers });
-  response.on("close", () => onward.destroy());
-  onward.end(body);
-  const [answer] = (await once(onward, "response")) as [IncomingMessage];
-  response.writeHead(answer.statusCode ?? 500, answer.headers);
-  answer.pipe(response);
-}
-
-/** With the headers as they came, the names of hosts and pages above all. */
-function translated(
-  text: string,
-  given: IncomingHttpHeaders,
-): { body: string; headers: IncomingHttpHeaders } {
-  const { "content-length": _length, "transfer-encoding": _encoding, ...headers } = given;
-  const message = jsonOf(text);
-  const params = get(message, "params");
-  const name = get(params, "name");
-  const fixture = typeof name === "string" && Object.hasOwn(FIXTURES, name) ? FIXTURES[name] : undefined;
-  if (!isObject(message) || !isObject(params) || fixture === undefined || message["method"] !== "tools/call")
-    return { body: text, headers };
-  const call = fixture(params["arguments"]);
-  const named = headers["mcp-name"] === name ? { "mcp-name": call.name } : {};
-  return {
-    body: JSON.stringify({ ...message, params: { ...params, ...call } }),
-    headers: { ...headers, ...named },
-  };
-}
-
-function jsonOf(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
-}

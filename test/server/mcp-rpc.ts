@@ -18,10 +18,12 @@ export interface RpcAnswer {
 
 export const WITH_TASKS: JsonObject = { extensions: { [TASKS]: {} } };
 export const WITH_FORMS: JsonObject = { elicitation: { form: {} } };
+export const WITH_PAGES: JsonObject = { elicitation: { url: {} } };
 
 const VERSION = "2026-07-28";
 const NAMED: Readonly<Record<string, string>> = {
   "tools/call": "name",
+  "prompts/get": "name",
   "resources/read": "uri",
   "tasks/get": "taskId",
   "tasks/update": "taskId",

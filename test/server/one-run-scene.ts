@@ -6,7 +6,7 @@ import type { Client } from "@a2a-js/sdk/client";
 import { CloudEvent } from "cloudevents";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { Summary } from "../../src/core/summary.ts";
-import type { Clock } from "../../src/engine/ports.ts";
+import { type Clock, Fault } from "../../src/engine/ports.ts";
 import { systemClock } from "../../src/engine/system-clock.ts";
 import { clientOf, configuration, type DeskOptions, request, send, servedDesk } from "./a2a-served.ts";
 import { type OpenPage, openPage, said } from "./agui-page.ts";
@@ -54,6 +54,8 @@ export interface SceneOptions extends DeskOptions {
   readonly mode?: "conversational";
   /** The call of the model, by number, that does not come back. */
   readonly stuckAt?: number;
+  /** The model has no key. */
+  readonly keyless?: true;
 }
 
 /** The same run, begun three times. */
@@ -71,7 +73,7 @@ function hurried(): Clock {
   return { ...clock, sleep: (ms, signal) => clock.sleep(ms === 2_000 ? 20 : ms, signal) };
 }
 
-export async function scene({ mode, stuckAt, ...options }: SceneOptions): Promise<Scene> {
+export async function scene({ mode, stuckAt, keyless, ...options }: SceneOptions): Promise<Scene> {
   const begun = Promise.withResolvers<void>();
   const calls = new Map<string, number>();
   const server = await servedDesk({
@@ -83,6 +85,7 @@ export async function scene({ mode, stuckAt, ...options }: SceneOptions): Promis
         const count = (calls.get(context.run) ?? 0) + 1;
         calls.set(context.run, count);
         await (count === stuckAt ? once(context.signal, "abort") : begun.promise);
+        if (keyless === true) throw new Fault("no_key", "`a/b` needs a key (set A_KEY)", { retry: "never" });
         return model.call(asked, context);
       },
     }),

@@ -1,5 +1,5 @@
 // One run seen from everywhere: the conditions a run can be in, and what each protocol says of every one of
-// them. Credentials that are missing are no condition that the engine knows.
+// them.
 
 import { type Task, TaskState } from "@a2a-js/sdk";
 import { describe, expect, test } from "vitest";
@@ -37,6 +37,10 @@ const toolOf = (call: RunPorts["tools"]["call"]): RunPorts["tools"] => ({
 
 const lost = toolOf(() => Promise.reject(new Fault("cut", "the line was cut", { retry: "unknown" })));
 const later = toolOf(async () => ({ deferred: true }));
+const locked = toolOf(async () => ({
+  ...{ deferred: true, looks: true, until: Date.now() + 3_600_000, handle: null },
+  question: { text: "Log in.", schema: { type: "boolean" }, auth: true },
+}));
 
 const waits = ({ status }: Summary): boolean => status === "waiting";
 const isWaiting =
@@ -137,6 +141,28 @@ const ROWS: readonly Row[] = [
     mcp: { status: "working", statusMessage: expect.stringContaining("stamp") },
     agui: null,
     event: ["workflow.waiting", { for: "answer" }],
+  },
+  {
+    condition: "without the key of its model",
+    given: { script: ending, keyless: true },
+    until: ({ held }) => held !== null,
+    a2a: {
+      state: TaskState.TASK_STATE_AUTH_REQUIRED,
+      metadata: { reason: "auth_required", held: { by: "packloop" } },
+      asked: { kind: "answer", text: expect.stringContaining("set A_KEY") },
+    },
+    mcp: asked({ answer: { type: "boolean" } }),
+    agui: interrupt({ reason: "packloop:auth_required", responseSchema: { const: true } }),
+    event: ["run.attention", { reason: "auth_required" }],
+  },
+  {
+    condition: "waiting for somebody to authorise a tool elsewhere",
+    given: { script: stamps, tools: locked },
+    until: waits,
+    a2a: { state: TaskState.TASK_STATE_AUTH_REQUIRED, metadata: { reason: "auth_required" } },
+    mcp: asked({ answer: { type: "boolean" } }),
+    agui: interrupt({ reason: "packloop:auth_required" }),
+    event: ["run.attention", { reason: "auth_required", step: expect.any(Number) }],
   },
   {
     condition: "held",

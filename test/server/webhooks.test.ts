@@ -1,6 +1,7 @@
 // Webhooks: signed as Standard Webhooks, shaped as CloudEvents, delivered until the other side has them. Both are
 // judged by the packages of those who made the standards.
 
+import { createPublicKey, verify } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { CloudEvent } from "cloudevents";
 import { Webhook } from "standardwebhooks";
@@ -348,6 +349,53 @@ describe("secrets", () => {
     const own = { secret: "whsec_c2hvcnQ=" };
     expect((await server.post(`/api/webhooks/${id}/rotate`, own)).status).toBe(400);
     expect((await server.post("/api/webhooks/none/rotate")).body["code"]).toBe("unknown-webhook");
+  });
+});
+
+describe("keys of which only one half is ours", () => {
+  /** As the standard says it, by nothing of ours. */
+  const isSigned = (publicKey: string, { headers, text }: Got): boolean => {
+    const x = Buffer.from(publicKey.replace(/^whpk_/, ""), "base64").toString("base64url");
+    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${text}`;
+    const all = String(headers["webhook-signature"]).split(" ");
+    const own = all.filter((one) => one.startsWith("v1a,")).map((one) => Buffer.from(one.slice(4), "base64"));
+    return own.some((signature) => verify(null, Buffer.from(signed), key, signature));
+  };
+
+  test("sign so that the public half verifies, before and after a change, and are never shown", async () => {
+    const hook = await receiver(200);
+    const server = await served(withPost(hook));
+    const body = { url: hook.url, types: ["workflow.completed"], signature: "v1a" };
+    const { body: made } = await server.post("/api/webhooks", body);
+    expect(made).not.toHaveProperty("secret");
+    const { body: rotated } = await server.post(`/api/webhooks/${String(made["id"])}/rotate`);
+    expect(rotated).not.toHaveProperty("secret");
+    const keys = [String(made["public_key"]), String(rotated["public_key"])];
+    expect(new Set(keys).size).toBe(2);
+    await completed(server);
+    await hook.until((got) => got.length === 1);
+    const [got] = hook.got as [Got];
+    for (const key of keys) expect(isSigned(key, got)).toBe(true);
+    expect(isSigned(keys[0] as string, { ...got, text: `${got.text} ` })).toBe(false);
+    const { body: list } = await server.get("/api/webhooks");
+    expect(JSON.stringify(list)).not.toContain("whsk_");
+  });
+
+  test("may be given, in the form that others write them in, and must be whole", async () => {
+    const server = await served();
+    const url = "https://example.org/";
+    const secret =
+      "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
+    const { body } = await server.post("/api/webhooks", { url, secret });
+    expect(body["public_key"]).toBe("whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=");
+    const wrong = [
+      { url, secret: secret.replace("6Xb/", "7Xb/") },
+      { url, secret: "whsk_AAAA" },
+      { url, secret, signature: "v1" },
+      { url, secret: newSecret(), signature: "v1a" },
+    ];
+    for (const one of wrong) expect((await server.post("/api/webhooks", one)).status).toBe(400);
   });
 });
 

@@ -11,6 +11,7 @@ import { Books } from "./books.ts";
 import { claim } from "./claim.ts";
 import { expectedReply } from "./expected.ts";
 import { PartBooks } from "./part-books.ts";
+import { checkChild } from "./spending-check.ts";
 import type { Subject } from "./subject.ts";
 import { checkFork, checkTurn } from "./turn-check.ts";
 
@@ -53,12 +54,35 @@ export class Audit {
     const [first] = row.facts;
     if (first?.type === "answered") this.#hash(program, account.run, first);
     checkTurn(account.books, program, row, input);
+    this.#spending(id, row);
     account.parts.turn(program, row);
     account.run = applyTurn(account.run, row);
     claim(same(account.run, after), "I1: the door's run is not what the journal folds to");
     this.#record(kept.record, account);
     this.#request(program, account.run);
     return row.facts;
+  }
+
+  /** S43: what a run may spend is all that is spent for it, also by agents that it has given up. */
+  #spending(id: string, { facts }: TurnRow): void {
+    const [first] = facts;
+    const parent = first?.type === "started" ? first.parent : null;
+    const call = parent === null ? undefined : this.booksOf(parent.run)?.asks.get(parent.step);
+    // One that was given up before it began spends nothing.
+    const begins = first?.type === "started" && facts[1]?.type !== "finished";
+    if (begins && call?.kind === "agent") checkChild(first.limits, call.grant);
+    if (!facts.some((fact) => fact.type === "asked" && fact.ask.kind === "model")) return;
+    const names = id.split("/");
+    for (let depth = names.length; depth > 0; depth--) this.#tree(names.slice(0, depth).join("/"));
+  }
+
+  #tree(top: string): void {
+    const limit = this.booksOf(top)?.started?.limits.modelCalls ?? null;
+    if (limit === null) return;
+    let asked = this.booksOf(top)?.inherited.modelCalls ?? 0;
+    for (const [id, { books }] of this.#accounts)
+      if (id === top || id.startsWith(`${top}/`)) asked += books.used.modelCalls;
+    claim(asked <= limit, `S43: ${asked} model calls were made for ${top}, which may make ${limit}`);
   }
 
   /** A fork was made; `edit` is what was changed in it, as if somebody had said so. */

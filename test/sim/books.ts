@@ -2,7 +2,16 @@
 // a mistake there shows as a difference.
 
 import type { Json } from "../../src/base/json.ts";
-import type { Ask, Fact, FinalStatus, ModelReply, Started, TurnRow, Usage } from "../../src/core/facts.ts";
+import type {
+  Ask,
+  Fact,
+  FinalStatus,
+  ModelReply,
+  Spent,
+  Started,
+  TurnRow,
+  Usage,
+} from "../../src/core/facts.ts";
 
 export interface OpenEntry {
   readonly ask: Ask;
@@ -25,6 +34,15 @@ export interface Spell {
   spokenTo: boolean;
 }
 
+const NOTHING: Spent = {
+  visits: 0,
+  toolCalls: 0,
+  modelCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  costUsd: 0,
+};
+
 type Note = Extract<Fact, { type: "noted" }>;
 
 const performed: ReadonlySet<string> = new Set(["model", "tool", "agent"]);
@@ -45,7 +63,12 @@ export class Books {
   readonly open = new Map<number, OpenEntry>();
   step = 0;
   readonly visits = new Map<string, number>();
-  readonly used = { visits: 0, toolCalls: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  readonly used = { ...NOTHING };
+  /** What its agents have said they came to, and how much of it its origin had heard before the fork. */
+  agents: Spent = NOTHING;
+  inherited: Spent = NOTHING;
+  /** Who waits to ask a model until agents bring something back: parts, or the visit itself. */
+  readonly stalled = new Set<string | undefined>();
   lastUsage: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
   spell: Spell = { modelCalls: 0, toolCalls: 0, spokenTo: false };
   scheduled = false;
@@ -70,12 +93,12 @@ export class Books {
 
   /** There is something to do that the runtime does itself, once it may. */
   get hasWork(): boolean {
-    return (
-      this.final === null &&
-      this.#some(
-        ({ ask, hold, wakes, asked }) =>
-          performed.has(ask.kind) && (hold === null || (hold === "deferred" && wakes && !asked)),
-      )
+    if (this.final !== null) return false;
+    // To stop an agent is waited for only where somebody needs what it brings back.
+    if (this.stalled.size > 0 && this.openOf("stop").length > 0) return true;
+    return this.#some(
+      ({ ask, hold, wakes, asked }) =>
+        performed.has(ask.kind) && (hold === null || (hold === "deferred" && wakes && !asked)),
     );
   }
 
@@ -132,6 +155,7 @@ export class Books {
     this.forked = true;
     this.startedAt = resetBudget ? row.at : this.startedAt + shift;
     if (this.started !== null) this.started = { ...this.started, ...pack, digest, parent: null };
+    this.inherited = this.agents;
     this.sent.clear();
     this.again.clear();
     for (const [step, entry] of this.open) {
@@ -140,20 +164,17 @@ export class Books {
       else
         this.open.set(step, {
           ...entry,
+          // The agent that is waited for is the origin's.
+          hold: ask.kind === "agent" ? null : entry.hold,
           sent: false,
           ask: ask.kind === "timer" ? { ...ask, due: ask.due + shift } : ask,
         });
     }
     if (!resetBudget) return;
     this.activeMs = 0;
-    Object.assign(this.used, {
-      visits: 0,
-      toolCalls: 0,
-      modelCalls: 0,
-      inputTokens: 0,
-      outputTokens: 0,
-      costUsd: 0,
-    });
+    Object.assign(this.used, NOTHING);
+    this.agents = NOTHING;
+    this.inherited = NOTHING;
   }
 
   enter(fact: Fact, canonicalArgs: (ask: Ask) => string): void {
@@ -170,6 +191,7 @@ export class Books {
         this.used.visits++;
         this.entered++;
         this.scheduled = false;
+        this.stalled.clear();
         this.spell = { modelCalls: 0, toolCalls: 0, spokenTo: false };
         return;
       case "asked":
@@ -179,6 +201,7 @@ export class Books {
       case "finished":
         this.final = fact.status;
         this.heldBy = undefined;
+        this.stalled.clear();
         this.open.clear();
         return;
       case "noted":
@@ -201,6 +224,7 @@ export class Books {
       input: undefined,
     });
     if (ask.kind === "model") {
+      this.stalled.delete(ask.part);
       this.used.modelCalls++;
       this.spell.modelCalls++;
     } else if (ask.kind === "tool" || ask.kind === "agent") {
@@ -213,6 +237,7 @@ export class Books {
   #answer(fact: Extract<Fact, { type: "answered" }>, canonicalArgs: (ask: Ask) => string): void {
     const ask = this.open.get(fact.step)?.ask;
     this.open.delete(fact.step);
+    if (fact.spent !== undefined) this.agents = sumOf(this.agents, fact.spent);
     if (!fact.outcome.ok || ask === undefined) return;
     if (ask.kind === "approval" && fact.outcome.value === "approved")
       this.approved.set(ask.call, canonicalArgs(ask));
@@ -226,6 +251,7 @@ export class Books {
 
   #note(fact: Note): void {
     if (fact.what === "scheduled") this.scheduled = true;
+    else if (fact.what === "stalled") this.stalled.add(fact.part);
     else if (fact.what === "dedupe") this.dedupe.add(fact.key);
     else if (fact.what === "held") this.heldBy = fact.by;
     else if (fact.what === "unheld") this.heldBy = undefined;
@@ -275,3 +301,12 @@ export class Books {
     return false;
   }
 }
+
+const sumOf = (a: Spent, b: Spent): Spent => ({
+  visits: a.visits + b.visits,
+  toolCalls: a.toolCalls + b.toolCalls,
+  modelCalls: a.modelCalls + b.modelCalls,
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  costUsd: a.costUsd + b.costUsd,
+});

@@ -100,7 +100,7 @@ export const compositionMutants: readonly Mutant[] = [
   {
     name: "an approved call of a step is made outside of it",
     file: "core/decide.ts",
-    from: "else askCall(turn, { id: call, tool, args }, part);",
-    to: "else askCall(turn, { id: call, tool, args });",
+    from: "else askCall(turn, { id: call, tool, args }, { part });",
+    to: "else askCall(turn, { id: call, tool, args }, { part: undefined });",
   },
 ];

@@ -56,9 +56,13 @@ export function expectedReply(books: Books, program: Program, input: Input): str
 
 function answerReply(books: Books, input: AnswerInput): string {
   const open = books.open.get(input.step);
+  if (open === undefined && isOfStopped(books, input)) return "facts";
   if (open === undefined) return closedReply(books, input.step);
   const { ask, hold, asked } = open;
   if (ask.kind === "event" || ask.kind === "message" || ask.kind === "approval")
+    return "pending-tool-mismatch";
+  if ((ask.kind === "reply" || ask.kind === "stop") && input.by !== undefined) return "pending-tool-mismatch";
+  if (ask.kind === "stop" && ask.grant !== undefined && input.spent === undefined)
     return "pending-tool-mismatch";
   const tool = ask.kind === "tool" || ask.kind === "agent" ? ask.tool : undefined;
   if (input.tool !== undefined && input.tool !== tool) return "pending-tool-mismatch";
@@ -70,6 +74,12 @@ function answerReply(books: Books, input: AnswerInput): string {
   if (hold === null && asked && isPerson) return "ignored";
   return ask.kind === "timer" && input.at < ask.due ? "ignored" : "facts";
 }
+
+/** An agent that is being stopped has ended, and says what it came to. */
+const isOfStopped = (books: Books, { step, spent, tool }: AnswerInput): boolean =>
+  spent !== undefined &&
+  tool === undefined &&
+  books.openOf("stop").some(([, { ask }]) => ask.kind === "stop" && ask.child === String(step));
 
 /** S48, for tools whose schema says at most that `q` is a text. */
 function mayCall(books: Books, program: Program, { tool, part }: ApprovalAsk, args: Json): boolean {

@@ -1,4 +1,4 @@
-// Every planted bug must be found within a few hundred seeds.
+// Every planted bug must be found within a thousand seeds or so.
 
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,16 +8,19 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { callMutants } from "./call-mutants.ts";
 import { compositionMutants } from "./composition-mutants.ts";
+import { grantMutants } from "./grant-mutants.ts";
 import { holdMutants } from "./hold-mutants.ts";
 import { type Mutant, mutants } from "./mutants.ts";
 
-const SEEDS = 800;
+const SEEDS = 1_200;
 /** Starting costs more than playing, so each process plays many. */
 const PROCESSES = 2;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const all: readonly Mutant[] = [...mutants, ...callMutants, ...holdMutants];
 /** These are found by packs that have compositions. */
 const COMPOSED_SEEDS = 200;
+/** And these by packs whose agents spend. */
+const SPENDING_SEEDS = 250;
 const NONE: Mutant = { name: "nothing", file: "core/decide.ts", from: "", to: "" };
 const saidOf = new Map<string, string>();
 
@@ -35,6 +38,9 @@ beforeAll(async () => {
     const composed = compositionMutants.map((mutant, index) => {
       return { name: mutant.name, sources: plant(mutant, join(folder, `c${index}`)) };
     });
+    const spending = grantMutants.map((mutant, index) => {
+      return { name: mutant.name, sources: plant(mutant, join(folder, `g${index}`)) };
+    });
     const tell = async (batch: typeof planted, flags: readonly string[]) => {
       const lines = await play(
         batch.map(({ sources }) => sources),
@@ -45,6 +51,7 @@ beforeAll(async () => {
     await Promise.all([
       ...batches.map((batch) => tell(batch, ["--seeds", String(SEEDS)])),
       tell(composed, ["--seeds", String(COMPOSED_SEEDS), "--compositions"]),
+      tell(spending, ["--seeds", String(SPENDING_SEEDS), "--spending"]),
     ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -52,7 +59,7 @@ beforeAll(async () => {
 }, 360_000);
 
 describe("the simulator notices that", () => {
-  test.for([...all, ...compositionMutants])("$name", ({ name }) => {
+  test.for([...all, ...compositionMutants, ...grantMutants])("$name", ({ name }) => {
     expect(saidOf.get(name)).toMatch(/^seed \d+: /);
   });
 });

@@ -67,9 +67,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "tokens are not reserved before a call",
-    file: "core/turn.ts",
-    from: "used.inputTokens + calls * inputTokens",
-    to: "used.inputTokens",
+    file: "core/grant.ts",
+    from: 'const next = key === "modelCalls" ? 1 : calls * run.lastUsage[key];',
+    to: 'const next = key === "modelCalls" ? 1 : 0;',
   },
   {
     name: "answers after the run's time are taken",

@@ -1,12 +1,14 @@
 // Plays seeds by hand: `npx node test/sim/run.ts --seed 4711 --trace` repeats one exactly;
 // `--seeds 1000 [--from 1] [--coverage]` plays many; `--src FOLDER` plays other copies of the sources, one
-// after the other; `--compositions` plays packs whose states run compositions.
+// after the other; `--compositions` plays packs whose states run compositions, `--spending` packs whose agents
+// spend what is left.
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { compositionProgram } from "./composition-packs.ts";
 import { simulate } from "./sim.ts";
+import { spendingProgram } from "./spending-packs.ts";
 import { product, type Subject, subjectIn } from "./subject.ts";
 
 const { values } = parseArgs({
@@ -18,6 +20,7 @@ const { values } = parseArgs({
     coverage: { type: "boolean", default: false },
     src: { type: "string", multiple: true },
     compositions: { type: "boolean", default: false },
+    spending: { type: "boolean", default: false },
   },
 });
 
@@ -33,6 +36,7 @@ async function play(subject: Subject): Promise<string> {
         subject,
         coverage,
         ...(values.compositions && { programs: compositionProgram }),
+        ...(values.spending && { programs: spendingProgram }),
         ...(values.trace && { trace: print }),
       });
     return `${last - first + 1} seeds, nothing wrong`;

@@ -20,6 +20,7 @@ import { Books } from "./books.ts";
 import { checkHeld, checkNote, checkPack, checkWaker, checkWakers } from "./call-check.ts";
 import { claim } from "./claim.ts";
 import { expectedReply, offered, stateOf } from "./expected.ts";
+import { checkGrant, checkModelFits, checkStalled, usedFor } from "./spending-check.ts";
 
 /** Checks the turn and enters it in the books. */
 export function checkTurn(books: Books, program: Program, row: TurnRow, input: Input): void {
@@ -190,8 +191,7 @@ class TurnCheck {
 
   #askedModel(part: string | undefined): void {
     const books = this.#books;
-    const limits = this.#limits;
-    const { used, lastUsage, spell } = books;
+    const { spell } = books;
     // Parts of a composition may work side by side.
     const own = books.openOf("model", "tool", "agent", "approval").filter(([, { ask }]) => {
       return part === undefined || ("part" in ask && ask.part === part);
@@ -199,19 +199,15 @@ class TurnCheck {
     claim(own.length === 0, "a model is asked amid other work");
     claim(!books.scheduled, "S18: a model is asked although the run moves on");
     claim(!books.isOverTime, "S12: a model is asked after the run's time");
-    claim(limits.modelCalls === null || used.modelCalls < limits.modelCalls, "I5: too many model calls");
-    const fits = (max: number | null, wanted: number) => max === null || wanted <= max;
-    const calls = 1 + books.openOf("model").length;
-    const { inputTokens, outputTokens, costUsd } = lastUsage;
-    claim(fits(limits.inputTokens, used.inputTokens + calls * inputTokens), "I5: too many input tokens");
-    claim(fits(limits.outputTokens, used.outputTokens + calls * outputTokens), "I5: too many output tokens");
-    claim(fits(limits.costUsd, used.costUsd + calls * costUsd), "I5: too dear");
+    checkModelFits(books, this.#limits);
     const { modelCalls } = this.#spellLimits();
     claim(spell.modelCalls < modelCalls, `I5: more than ${modelCalls} model calls in one visit`);
   }
 
-  #askedCall({ call, tool, args, part }: CallAsk): void {
+  #askedCall(ask: CallAsk): void {
     const books = this.#books;
+    const { call, tool, args, part } = ask;
+    checkGrant(books, this.#limits, ask);
     const { toolCalls } = this.#limits;
     claim(toolCalls === null || books.used.toolCalls < toolCalls, "I5: too many tool calls");
     const most = this.#spellLimits().toolCalls;
@@ -249,7 +245,8 @@ class TurnCheck {
       return;
     }
     const named = input.type === "answer" || input.type === "approve" || input.type === "reject";
-    claim(named && input.step === fact.step, "an answer that nobody gave");
+    const isOfStop = input.type === "answer" && ask.kind === "stop" && ask.child === String(input.step);
+    claim(named && (input.step === fact.step || isOfStop), "an answer that nobody gave");
     const isInput = open.asked && open.hold === "deferred" && fact.outcome.ok;
     claim(!isInput, "the answer to a question is taken for a result");
   }
@@ -267,7 +264,7 @@ class TurnCheck {
         claim(!books.isOverTime, "S12: completed after the run's time");
         return;
       case "cancelled":
-        claim(this.#input.type === "cancel", "cancelled by nobody");
+        claim(this.#input.type === "cancel" || isGivenUp(this.#input), "cancelled by nobody");
         return;
       case "failed":
         claim(
@@ -287,6 +284,8 @@ class TurnCheck {
     // A fork may find itself beyond the limits of another pack.
     const isReached = (count: number, limit: number | null) =>
       limit !== null && (forked ? count >= limit : count === limit);
+    const isDearer = (kind: "inputTokens" | "outputTokens" | "costUsd") =>
+      usedFor(this.#books, kind) + calls * lastUsage[kind] > (limits[kind] ?? Infinity);
     switch (reason?.limit) {
       case "max_visits": {
         const max = this.#program.workflow?.states[reason.state ?? ""]?.maxVisits ?? null;
@@ -306,13 +305,13 @@ class TurnCheck {
       case "max_wall_time_sec":
         return this.#books.isOverTime;
       case "max_model_calls":
-        return isReached(used.modelCalls, limits.modelCalls);
+        return isReached(usedFor(this.#books, "modelCalls"), limits.modelCalls);
       case "max_input_tokens":
-        return used.inputTokens + calls * lastUsage.inputTokens > (limits.inputTokens ?? Infinity);
+        return isDearer("inputTokens");
       case "max_output_tokens":
-        return used.outputTokens + calls * lastUsage.outputTokens > (limits.outputTokens ?? Infinity);
+        return isDearer("outputTokens");
       case "max_cost_usd":
-        return used.costUsd + calls * lastUsage.costUsd > (limits.costUsd ?? Infinity);
+        return isDearer("costUsd");
       default:
         return false;
     }
@@ -326,7 +325,8 @@ class TurnCheck {
       return;
     }
     const waits = [...books.open.values()].some(({ ask }) => !["timer", "reply", "stop"].includes(ask.kind));
-    claim(waits, "I6: the run waits for nothing");
+    claim(waits || books.hasWork, "I6: the run waits for nothing");
+    checkStalled(books, this.#limits);
     const input = this.#input;
     if (input.type === "event" && input.dedupeKey !== undefined)
       claim(books.dedupe.has(input.dedupeKey), "S30: the key of an event is not remembered");
@@ -368,6 +368,8 @@ class TurnCheck {
     return { modelCalls: this.#prompt.roundsMax + 1, toolCalls: this.#prompt.callsPerTurnMax };
   }
 }
+
+const isGivenUp = (input: Input): boolean => input.type === "start" && input.cancelled !== undefined;
 
 const isComposing = (state: StateSpec | undefined): boolean => state?.orchestration === "composition";
 

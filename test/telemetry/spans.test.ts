@@ -230,6 +230,20 @@ describe("what goes wrong", () => {
 const attemptOf = ({ attributes }: ReceivedSpan): number => Number(attributes["packloop.attempt"]);
 
 describe("a wait", () => {
+  test("for a key says so, and is no error", async () => {
+    const keyless: ModelPort = {
+      call: () => Promise.reject(new Fault("no_key", "it needs a key", { retry: "never" })),
+    };
+    await using engine = await createEngine({ model: keyless });
+    const run = await engine.start(looping(), task);
+    expect(await run.result()).toMatchObject({ status: "waiting", held: { by: "packloop" } });
+    const [workflow] = segmentsIn(await collector().segments(run.id, 1));
+    expect(workflow?.events.map(({ name, attributes }) => [name, attributes["kind"]])).toEqual([
+      ["packloop.waiting", "auth"],
+    ]);
+    expect([workflow?.status, workflow?.attributes["promptpack.status"]]).toEqual([UNSET, "waiting"]);
+  });
+
   test("ends a segment with what is waited for; what follows is another one with a link to it", async () => {
     await using engine = await engineWith({ work: [{ event: "Ask" }] });
     const run = await engine.start(looping(), task);

@@ -12,7 +12,7 @@ import { changedWorlds } from "../server/changed-worlds.ts";
 import { asks, pack, start } from "../server/sample-pack.ts";
 import { type Served, served, temporaryFolder } from "../server/served.ts";
 import { completed, startedRun, waiting } from "../server/started-run.ts";
-import { closeBrowser, hasBrowser, openPage } from "./browser.ts";
+import { closeBrowser, hasBrowser, isNotTooWide, openPage } from "./browser.ts";
 import { builtPage } from "./built-page.ts";
 
 afterAll(closeBrowser);
@@ -50,9 +50,6 @@ const journalHash = async (server: Served, run: string): Promise<string> =>
     .digest("hex");
 
 const hashOf = (value: Json): string => createHash("sha256").update(canonical(value)).digest("hex");
-
-const isNotTooWide = async (page: Page): Promise<void> =>
-  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
 
 /** The arguments that were performed, in the journal's words. */
 async function performed(server: Served, run: string): Promise<readonly Json[]> {
@@ -115,6 +112,30 @@ describe.skipIf(!hasBrowser)("in a browser: decisions", () => {
     await server.post(`/api/runs/${run}/approvals/${waits[0]?.step}`, { decision: "reject", by: "bob" });
     await page.getByText("It waits no longer").waitFor();
     await expect.poll(() => button(page, "Approve").count()).toBe(0);
+  });
+
+  test("what does not fit on the first page is shown on demand, and stays while things move", async () => {
+    const server = await serve();
+    const runs = [await waiting(server), await waiting(server), await waiting(server)];
+    const { page } = await openPage(`${server.url}/settings`);
+    await page.route("**/api/inbox*", (route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set("limit", "1");
+      return route.continue({ url: url.href });
+    });
+    await page.goto(`${server.url}/inbox`);
+    const cards = page.getByRole("article");
+    await page.getByText("1 or more waiting").waitFor();
+    await expect.poll(() => cards.count()).toBe(1);
+    await button(page, "Show more").click();
+    await expect.poll(() => cards.count()).toBe(2);
+    await button(page, "Show more").click();
+    await expect.poll(() => cards.count()).toBe(3);
+    await button(page, "Show more").waitFor({ state: "detached" });
+    await page.getByText("3 waiting").waitFor();
+    await server.post(`/api/runs/${runs[0]}/events`, { name: "Yes", by: "bob" });
+    await page.getByText("2 waiting").waitFor();
+    await expect.poll(() => button(page, "Yes").count()).toBe(2);
   });
 
   test("a call in doubt is made again, answered, or ends the run", async () => {
@@ -298,10 +319,9 @@ describe.skipIf(!hasBrowser)("in a browser: forks", () => {
     await page.getByLabel("What to change").selectOption("event");
     const offered = page.locator("datalist option");
     await offered.nth(1).waitFor({ state: "attached" });
-    expect(await offered.evaluateAll((all) => all.map((one) => one.getAttribute("value")))).toEqual([
-      "Yes",
-      "No",
-    ]);
+    await expect
+      .poll(() => offered.evaluateAll((all) => all.map((one) => one.getAttribute("value"))))
+      .toEqual(["Yes", "No"]);
     await page.getByLabel("Event", { exact: true }).fill("Yes");
     await button(page, "Fork and run").click();
     await page.locator(".run-title").getByText("completed").waitFor();

@@ -4,7 +4,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
+
+// A page on a machine that does many other things takes its time.
+vi.setConfig({ testTimeout: 240_000 });
 
 const PROGRAM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
@@ -26,6 +29,11 @@ export interface Opening {
   readonly theme?: "light" | "dark";
   /** Complaints that the test itself brings about. */
   readonly expected?: RegExp;
+}
+
+/** Nothing has to be scrolled sideways, once the page has settled. */
+export async function isNotTooWide(page: Page): Promise<void> {
+  await expect.poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
 }
 
 export interface Opened {

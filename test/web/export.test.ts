@@ -121,6 +121,11 @@ describe.skipIf(!hasBrowser)("in a browser: an exported run", () => {
     expect(page.url()).toContain(encodeURIComponent(children[0]?.run ?? "none"));
     await page.getByRole("link", { name: run }).click();
     await page.getByRole("heading", { name: run }).waitFor();
+    // In the trace it opens in place, as on a server.
+    await page.getByRole("button", { name: /1 agent$/ }).click();
+    await page.locator(".agent-row", { hasText: "helper" }).getByText("completed").waitFor();
+    await page.getByRole("button", { name: `Visits of ${children[0]?.run ?? "none"}` }).click();
+    await expect.poll(() => page.locator(".agent-row").getByText("…", { exact: true }).count()).toBe(0);
   });
 
   test("ends where it was told to, and is shorter before where it begins", async () => {

@@ -8,7 +8,7 @@ import { TokenFile } from "../../src/server/tokens.ts";
 import { asks, ends, pack, start } from "../server/sample-pack.ts";
 import { type Served, served, temporaryFolder } from "../server/served.ts";
 import { completed, startedRun, waiting } from "../server/started-run.ts";
-import { closeBrowser, hasBrowser, openPage } from "./browser.ts";
+import { closeBrowser, hasBrowser, isNotTooWide, openPage } from "./browser.ts";
 import { builtPage } from "./built-page.ts";
 
 afterAll(closeBrowser);
@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     await page.getByText(/sent Yes/).waitFor();
     const summary = await server.until(run, ({ status }) => status === "completed");
     expect(summary.state).toBe("end");
-    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+    await isNotTooWide(page);
   });
 
   test("a card that came too late changes nothing and says why", async () => {
@@ -69,9 +69,9 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     await page.reload();
     await page.getByText("turn 2 of").waitFor();
     await page.getByText("one", { exact: true }).first().waitFor();
-    const shown = await page.getByText("visits", { exact: true }).locator("..").innerText();
     const { used } = (await server.get(`/api/runs/${run}?at=2`)).body as unknown as Summary;
-    expect(shown).toContain(String(used.visits));
+    const shown = page.getByText("visits", { exact: true }).locator("..");
+    await expect.poll(() => shown.innerText()).toContain(String(used.visits));
     await expect.poll(() => page.getByRole("row", { selected: false }).count()).toBeGreaterThan(0);
     await expect.poll(() => page.locator(".trace-row.later").count()).toBe(1);
   });
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)("in a browser: flows", () => {
     const [done, open] = [await completed(server), await waiting(server)];
     const { page } = await openPage(`${server.url}/?status=waiting`);
     await page.getByText(open).waitFor();
-    expect(await page.getByText(done).count()).toBe(0);
+    await expect.poll(() => page.getByText(done).count()).toBe(0);
     await page.keyboard.press("/");
     await page.keyboard.type("nothing");
     await page.getByText("No run fits").waitFor();

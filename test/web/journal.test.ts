@@ -4,6 +4,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { longRun } from "../../bench/web-journal.ts";
 import { MovingRun } from "../../bench/web-server.ts";
+import { shortRow } from "../../src/core/short-turn.ts";
 import type { Summary } from "../../src/core/summary.ts";
 import type { TraceRow } from "../../src/core/trace.ts";
 import { JournalService } from "../../web/src/journal/journal-service.ts";
@@ -103,7 +104,7 @@ test("a worker that is cut off a hundred times has every turn once, and every ro
   expect(rows.length).toBeGreaterThan(20);
   expect(news.some((one) => one.kind === "live" && one.live === "lost")).toBe(true);
   expect(news.some(({ kind }) => kind === "broken")).toBe(false);
-});
+}, 240_000);
 
 test("any turn is shown after one request, as the server itself shows it", async () => {
   const server = await withLongRun();
@@ -112,7 +113,7 @@ test("any turn is shown after one request, as the server itself shows it", async
     const before = requests.length;
     const moment = await service.moment(turn);
     const asked = requests.slice(before).filter((path) => !path.startsWith("/api/packs/"));
-    expect(asked).toEqual([`/api/runs/r/snapshot?at=${turn}`]);
+    expect(asked).toEqual([`/api/runs/r/snapshot?values=short&at=${turn}`]);
     const summary = (await server.get(`/api/runs/r?at=${turn}&output=none`)).body as unknown as Summary;
     expect(moment.summary).toEqual({ ...summary, output: null });
     // Those around it are there, too.
@@ -127,7 +128,7 @@ test("of many turns that are passed quickly only the last is asked for", async (
   const passed = [1_400, 1_300, 950, 500, 100].map((turn) => service.moment(turn));
   expect((await passed.at(-1))?.turn).toBe(100);
   const asked = requests.filter((path) => path.includes("/snapshot"));
-  expect(asked).toEqual(["/api/runs/r/snapshot?at=1400", "/api/runs/r/snapshot?at=100"]);
+  expect(asked).toEqual([1_400, 100].map((turn) => `/api/runs/r/snapshot?values=short&at=${turn}`));
 });
 
 test("a turn that is shown early is the same when everything is read", async () => {
@@ -159,20 +160,60 @@ test("rows that are not read yet are those that come later", async () => {
   expect(requests.length).toBe(asked);
 });
 
-test("a value of 5 MB stays with the worker until somebody asks for it", async () => {
+test("a value of 5 MB stays with the server until somebody asks for it", async () => {
   const server = await withLongRun(5_000_000);
-  const { service, news, until } = opened("r", server.url);
+  const { service, news, requests, until } = opened("r", server.url);
   service.begin();
   await until(hasEnded);
+  for (const path of requests)
+    expect((await (await fetch(`${server.url}${path}`)).text()).length).toBeLessThan(1_000_000);
   const moments: Moment[] = [];
   for (let turn = 740; turn < 765; turn++) moments.push(await service.moment(turn));
   const cut = moments.find(({ facts }) => facts.isCut);
   expect(cut?.facts.size).toBeGreaterThan(5_000_000);
   for (const sent of [...news, ...moments]) expect(JSON.stringify(sent).length).toBeLessThan(256_000);
   const turn = cut?.turn ?? 0;
+  const before = requests.length;
   expect((await service.facts(turn)).length).toBe(cut?.facts.size);
   const step = cut?.steps.find(({ tool }) => tool === "find")?.step ?? 0;
   const view = await service.step(step, turn);
   expect([view.result?.isCut, view.result?.size]).toEqual([true, 5_000_000]);
   expect(await service.whole(step, "result")).toHaveLength(5_000_000);
+  expect(requests.slice(before)).toEqual([`/api/runs/r/turns?from=${turn}&to=${turn}`]);
+});
+
+test("what a model was shown of a value is told from all of it, also where its end was not sent", async () => {
+  const server = await served();
+  await longRun(server.store, { run: "r", turns: 60, large: 200_000 });
+  const rows = await server.store.rows("r", { from: 1, to: 60, limit: 60 });
+  // The model saw the beginning of the first text only: nothing in it says that the second was cut.
+  const whole = rows.map((row) => ({
+    ...row,
+    facts: row.facts.map((fact) =>
+      fact.type === "answered" && fact.outcome.ok && typeof fact.outcome.value === "string"
+        ? { ...fact, outcome: { ok: true as const, value: { a: "a".repeat(20_000), b: fact.outcome.value } } }
+        : fact,
+    ),
+  }));
+  const turn = whole.findIndex((row) => JSON.stringify(row).length > 200_000) + 1;
+  const fetched: number[] = [];
+  const { service, until } = opened("r", server.url, (source) => ({
+    program: (digest) => source.program(digest),
+    async follow(told) {
+      told.rows(whole.map(shortRow), whole.length);
+      told.live("ended");
+    },
+    async row(one) {
+      fetched.push(one);
+      return whole[one - 1];
+    },
+  }));
+  service.begin();
+  await until(hasEnded);
+  const { modelStep } = await service.moment(turn);
+  expect(fetched).toEqual([]);
+  const view = await service.step(modelStep ?? 0, turn);
+  const shown = view.messages.map(({ text }) => text.text).join("\n");
+  expect(shown).toContain("[clipped: 16384 of 220");
+  expect(fetched).toEqual([turn]);
 });

@@ -68,12 +68,19 @@ describe.skipIf(!hasBrowser)("in a browser: keys", () => {
       await press(page, "j", "Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }
-    await press(page, "g", "p");
-    await page.waitForURL(/\/p\//);
-    await press(page, "g", "i");
-    await page.waitForURL(/\/inbox$/);
-    await press(page, "g", "r");
-    await page.waitForURL(`${server.url}/`);
+    // Two keys belong together when they come soon after each other, which a busy machine may fail to do.
+    for (const [key, path] of [
+      ["p", /^\/p\//],
+      ["i", /^\/inbox$/],
+      ["r", /^\/$/],
+    ] as const)
+      await expect
+        .poll(async () => {
+          await press(page, "g", key);
+          return new URL(page.url()).pathname;
+        })
+        .toMatch(path);
+    await page.getByLabel("Search runs").waitFor();
     await press(page, "/", "x", "j");
     await expect.poll(() => page.getByLabel("Search runs").inputValue()).toBe("xj");
   });
@@ -82,6 +89,7 @@ describe.skipIf(!hasBrowser)("in a browser: keys", () => {
     const server = await serve();
     const page = await openRun(server, await completed(server));
     await press(page, "?");
+    await page.getByRole("dialog").locator("kbd").last().waitFor();
     const listed = (await page.getByRole("dialog").locator("kbd").allInnerTexts()).join(" ").split(/\s+/);
     const keys = ["j", "k", "Home", "End", "h", "l", "[", "]", "/", "g", "r", "i", "p", "f", "d", "c"];
     expect(new Set(listed)).toEqual(new Set([...keys, "a", "x", ".", "y", "?"]));
@@ -104,6 +112,8 @@ describe.skipIf(!hasBrowser)("in a browser: keys", () => {
   test("everything on a run's page is reached by Tab, and nothing holds the focus", async () => {
     const server = await serve();
     const page = await openRun(server, await completed(server));
+    for (const name of ["Whole graph", "Export as test", "Fork from here"])
+      await page.getByRole("button", { name }).waitFor();
     const seen = new Set<string>();
     await page.evaluate("document.body.focus()");
     for (let step = 0; step < 90; step++) {
@@ -143,7 +153,7 @@ describe.skipIf(!hasBrowser)("in a browser: keys", () => {
         .post(`/api/runs/${run}/events`, { name: "No", by: `person ${time}` })
         .then(() => server.until(run, ({ status }) => status === "waiting" || status === "budget_exhausted"));
     await server.post(`/api/runs/${run}/events`, { name: "Yes", by: "alice" });
-    await expect.poll(() => region.textContent(), { timeout: 10_000 }).toBe("completed in end");
+    await expect.poll(() => region.textContent()).toBe("completed in end");
     const told = (await page.evaluate("window.told")) as readonly number[];
     for (const [index, at] of told.slice(1).entries()) expect(at - (told[index] ?? 0)).toBeGreaterThan(900);
     await context.close();
@@ -157,8 +167,8 @@ describe.skipIf(!hasBrowser)("in a browser: keys", () => {
     await page.reload();
     await page.locator(".bone").first().waitFor();
     const animation = "getComputedStyle(document.querySelector('.bone')).animationName";
-    expect(await page.evaluate(animation)).toBe("none");
+    await expect.poll(() => page.evaluate(animation)).toBe("none");
     await page.emulateMedia({ reducedMotion: "no-preference" });
-    expect(await page.evaluate(animation)).not.toBe("none");
+    await expect.poll(() => page.evaluate(animation)).not.toBe("none");
   });
 });

@@ -145,6 +145,7 @@ interface Asking {
 const askScenes = ({ gated, lost, asked, open }: Asking): Readonly<Record<string, Scene>> => ({
   inbox: { path: "/inbox", shows: "It may have been made or not" },
   tools: { path: `/r/${lost}?tab=tools`, shows: "Arguments" },
+  logs: { path: `/r/${lost}?tab=logs`, shows: "the call may have been made or not" },
   approval: { path: `/r/${gated}`, shows: "Switch it off again." },
   approve: { path: `/r/${gated}`, shows: "Comment, kept in the journal", press: ["Approve"] },
   "approve twice": {

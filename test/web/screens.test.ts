@@ -37,7 +37,7 @@ async function problemsOf(page: Page, name: string): Promise<readonly string[]> 
   for (const { width, theme, rules } of LOOKS) {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme: theme });
-    const extra = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
+    const extra = (await page.evaluate(SETTLED)) as number;
     const wide = extra > 0 ? [`${extra} pixels too wide`] : [];
     const wrong = rules === "none" ? [] : await violations(page, rules);
     found.push(...[...wide, ...wrong].map((one) => `${name}, ${theme}, ${width}: ${one}`));
@@ -53,6 +53,7 @@ describe.skipIf(!hasBrowser)("in a browser: screens", () => {
     const problems: string[] = [];
     const expected = /404|500|401/;
     const { page, complaints } = await openPage(server.url, { expected });
+    await page.emulateMedia({ reducedMotion: "reduce" });
     for (const [name, scene] of Object.entries(scenes)) {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.emulateMedia({ colorScheme: "light" });
@@ -62,7 +63,7 @@ describe.skipIf(!hasBrowser)("in a browser: screens", () => {
       if (complaints.length > 0) problems.push(`${name}: ${complaints.join("; ")}`);
     }
     expect(problems).toEqual([]);
-  }, 480_000);
+  }, 900_000);
 
   test("show where the focus is, whatever has it", async () => {
     const { server, scenes } = await stage();
@@ -77,8 +78,18 @@ describe.skipIf(!hasBrowser)("in a browser: screens", () => {
       }
     }
     expect([...unseen]).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 });
+
+/** Pixels that the page is too wide by, when it has had the time to become as wide as it should be. */
+const SETTLED = `new Promise((resolve) => {
+  const look = (left) => {
+    const extra = document.documentElement.scrollWidth - innerWidth;
+    if (extra <= 0 || left === 0) resolve(extra);
+    else requestAnimationFrame(() => look(left - 1));
+  };
+  look(60);
+})`;
 
 /** What has the focus and does not show it, or is covered; null where all is well. */
 const FOCUS = `(() => {

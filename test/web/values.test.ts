@@ -1,15 +1,18 @@
 // Values in the page, in a real browser on a real server: what changed between two turns, and content that was
 // made to break whoever shows it.
 
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import { noSettings } from "../../src/host/run-settings.ts";
 import { changedWorlds } from "../server/changed-worlds.ts";
+import { commits, committing, committingTools, hasGit } from "../server/committing-pack.ts";
 import { pack, start } from "../server/sample-pack.ts";
 import { type Served, served, temporaryFolder } from "../server/served.ts";
 import { startedRun } from "../server/started-run.ts";
-import { closeBrowser, hasBrowser, openPage } from "./browser.ts";
+import { closeBrowser, hasBrowser, openPage, violations } from "./browser.ts";
 import { builtPage } from "./built-page.ts";
 
 afterAll(closeBrowser);
@@ -60,8 +63,10 @@ describe.skipIf(!hasBrowser)("in a browser: what changed", () => {
     // The order of keys is no change, and neither is an item that only moved down.
     await changes.getByText("p1", { exact: false }).waitFor({ state: "detached" });
     await changes.getByText("age: ").first().waitFor();
-    const lines = await changes.locator(".diff-line").allInnerTexts();
-    expect(lines.map((line) => line.replaceAll(/\s+/g, " ").trim())).toEqual(["+0: 0", "−age: 2", "+age: 5"]);
+    const lines = () => changes.locator(".diff-line").allInnerTexts();
+    await expect
+      .poll(async () => (await lines()).map((line) => line.replaceAll(/\s+/g, " ").trim()))
+      .toEqual(["+0: 0", "−age: 2", "+age: 5"]);
     await changes.getByText("2 as before").first().waitFor();
     await card("note").getByRole("button", { name: "Diff" }).click();
     await card("note").getByText("Only added to").waitFor();
@@ -72,6 +77,27 @@ describe.skipIf(!hasBrowser)("in a browser: what changed", () => {
     await page.waitForURL(/since=0/);
     await page.reload();
     await changes.locator(".diff-line.added").nth(1).waitFor();
+  });
+});
+
+describe.skipIf(!hasBrowser || !hasGit)("in a browser: commits", () => {
+  test("a commit that an artifact points to opens with what it changed", async () => {
+    const folder = temporaryFolder();
+    const settings = { ...noSettings(folder), tools: committingTools };
+    const server = await serve({ folder, settings });
+    const run = await startedRun(server, { ...start(commits), pack: committing });
+    await server.until(run, ({ status }) => status === "completed");
+    const { page } = await openPage(`${server.url}/r/${run}?tab=artifacts`, { expected: /404/ });
+    await page.getByRole("button", { name: "Commit", exact: true }).click();
+    const shown = page.getByRole("region", { name: "Commit of data" });
+    await shown.getByText("+hello").waitFor();
+    await page.getByText("Say hello").waitFor();
+    await page.waitForURL(/[?&]commit=data\b/);
+    expect(await violations(page)).toEqual([]);
+    // The folder is gone, the run is not.
+    rmSync(join(folder, "work"), { recursive: true });
+    await page.reload();
+    await page.getByText("the folder that the run worked in is gone").waitFor();
   });
 });
 

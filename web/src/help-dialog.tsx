@@ -2,20 +2,20 @@
 
 import { Dialog } from "./part/dialog.tsx";
 
-const KEYS: readonly (readonly [keys: string, what: string])[] = [
-  ["j  k", "next and previous turn; arrows as well"],
-  ["Home  End", "first and last turn"],
-  ["[  ]", "previous and next visit of the same state"],
-  ["h  l", "previous and next tab of the inspector"],
-  [".", "follow the newest turn"],
-  ["f", "fork from this turn"],
-  ["d", "what the visit changed"],
-  ["c", "compare with another run"],
-  ["a  x", "approve, reject (both ask again)"],
-  ["y", "copy the link"],
-  ["/", "search"],
-  ["g r   g i   g p", "runs, inbox, pack of the run"],
-  ["?", "this list"],
+const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [["j", "k"], "next and previous turn; arrows as well"],
+  [["Home", "End"], "first and last turn"],
+  [["[", "]"], "previous and next visit of the same state"],
+  [["h", "l"], "previous and next tab of the inspector"],
+  [["."], "follow the newest turn"],
+  [["f"], "fork from this turn"],
+  [["d"], "what the visit changed"],
+  [["c"], "compare with another run"],
+  [["a", "x"], "approve, reject (both ask again)"],
+  [["y"], "copy the link"],
+  [["/"], "search"],
+  [["g r", "g i", "g p"], "runs, inbox, pack of the run"],
+  [["?"], "this list"],
 ];
 
 export function HelpDialog({ close }: { readonly close: () => void }) {
@@ -23,9 +23,11 @@ export function HelpDialog({ close }: { readonly close: () => void }) {
     <Dialog title="Keys" close={close}>
       <dl className="keys">
         {KEYS.map(([keys, what]) => (
-          <div key={keys}>
+          <div key={what}>
             <dt>
-              <kbd>{keys}</kbd>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
             </dt>
             <dd>{what}</dd>
           </div>

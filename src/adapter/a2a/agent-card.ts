@@ -2,7 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import type { AgentCard } from "@a2a-js/sdk";
-import { get, isObject, type Json, type JsonObject } from "../../base/json.ts";
+import { canonical, get, isObject, type Json, type JsonObject } from "../../base/json.ts";
+import { sha256Of } from "../../base/sha256.ts";
 import { Fault } from "../../engine/ports.ts";
 import { ToolProblem } from "../tool/tool-problem.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -151,6 +152,18 @@ export function checkExtensions({ label }: AgentDefinition, card: JsonObject): v
   throw new ToolProblem(
     "extension_required",
     `agent \`${label}\` wants extension \`${uri}\`, which packloop has not`,
+  );
+}
+
+/** Holds the card against the digest in the configuration, if there is one. */
+export function checkDigest({ cardSha256, label }: AgentDefinition, card: JsonObject): void {
+  if (cardSha256 === undefined) return;
+  const { signatures: _signatures, ...said } = card;
+  const digest = sha256Of(canonical(said));
+  if (digest === cardSha256) return;
+  throw new ToolProblem(
+    "card_changed",
+    `the card of agent \`${label}\` is not the one in \`card_sha256\`; nothing was sent (it is ${digest} now: read it, then put that there)`,
   );
 }
 

@@ -21,6 +21,8 @@ export interface AgentDefinition {
   readonly hide: (text: string) => string;
   /** A file with the public key the card has to be signed with, if it has to be. */
   readonly cardKey: string | undefined;
+  /** The card has to be this one, signatures aside. */
+  readonly cardSha256: string | undefined;
   /** What people read. Without the query of the address, which may hold a token. */
   readonly label: string;
 }
@@ -34,6 +36,9 @@ export function readAgent(binding: OptionReader, around: Surroundings): AgentDef
   const named = readNetRules(reader);
   const headers = readHeaders(reader, around);
   const cardKey = reader.text("card_key");
+  const cardSha256 = reader.text("card_sha256")?.toLowerCase();
+  if (cardSha256 !== undefined && !/^[0-9a-f]{64}$/.test(cardSha256))
+    reader.wrong("card_sha256", "expected a SHA-256 of 64 hexadecimal digits");
   if (reader !== binding) reader.end();
   if (url === undefined || binding.problems.length > before) return undefined;
   return {
@@ -43,6 +48,7 @@ export function readAgent(binding: OptionReader, around: Surroundings): AgentDef
     headers: headers.values,
     hide: headers.hide,
     cardKey: cardKey === undefined ? undefined : resolve(around.folder, cardKey),
+    cardSha256,
     label: clipped(`${url.origin}${url.pathname}`),
   };
 }

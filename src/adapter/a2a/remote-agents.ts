@@ -9,6 +9,7 @@ import type { Surroundings } from "../tool/bound-tool.ts";
 import { ToolProblem } from "../tool/tool-problem.ts";
 import {
   type AgentInterface,
+  checkDigest,
   checkExtensions,
   chooseInterface,
   type FetchedCard,
@@ -122,6 +123,7 @@ async function readCard(agent: AgentDefinition, found: FetchedCard, at: number):
   const { card } = found;
   const chosen = chooseInterface(agent, card);
   checkExtensions(agent, card);
+  checkDigest(agent, card);
   const { AgentCard: codec } = await import("@a2a-js/sdk");
   const parsed = codec.fromJSON(card);
   return { ...found, at, parsed, chosen, key: await verifiedKey(agent, parsed) };

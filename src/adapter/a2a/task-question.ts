@@ -31,7 +31,7 @@ export function inputQuestion({ status }: Task, label: string): JsonObject {
 export function authQuestion({ status }: Task, label: string): JsonObject {
   const said = cut(messageText(status?.message) || "it says no more", TEXT_BYTES);
   const text = `the agent wants to be authorised: ${said}\ndo that outside, write no secret here, then answer true`;
-  return { text, schema: { type: "boolean" }, from: label };
+  return { text, schema: { type: "boolean" }, from: label, auth: true };
 }
 
 export const SEND_AGAIN = "send again";

@@ -27,7 +27,10 @@ export function questionsOf(inputRequests: JsonObject, label: string): Questions
   const [first] = known;
   if (first === undefined || known.length < all.length) return undefined;
   const asked = known.map(({ asked: one }) => one);
-  if (known.length === 1) return { asked, question: { text: first.text, schema: first.schema, from: label } };
+  if (known.length === 1) {
+    const { text, schema, page } = first;
+    return { asked, question: { text, schema, from: label, ...(page !== undefined && page) } };
+  }
   const properties: Record<string, Json> = {};
   for (const one of known) put(properties, one.asked.key, one.schema);
   const text = known.map((one) => `${one.asked.key}: ${one.text}`).join("\n");
@@ -35,18 +38,25 @@ export function questionsOf(inputRequests: JsonObject, label: string): Questions
   return { asked, question: { text, schema, from: label } };
 }
 
-function oneQuestion(
-  key: string,
-  request: Json,
-): { readonly asked: Asked; readonly text: string; readonly schema: JsonObject } | undefined {
+interface OneQuestion {
+  readonly asked: Asked;
+  readonly text: string;
+  readonly schema: JsonObject;
+  /** Somebody is to see to something there, usually that we are let in. */
+  readonly page?: { readonly url: string; readonly auth: true };
+}
+
+function oneQuestion(key: string, request: Json): OneQuestion | undefined {
   const params = get(request, "params");
   if (get(request, "method") !== "elicitation/create" || !isObject(params)) return undefined;
   const text = cut(String(params["message"] ?? "the server asks for input"), MESSAGE_BYTES);
   if (params["mode"] === "url") {
     const url = String(params["url"]);
-    if (!URL.canParse(url)) return undefined;
+    // Nobody is sent to an address that runs something where it is opened.
+    if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
     const words = `${text}\nopen ${url} (host \`${new URL(url).host}\`), then answer true`;
-    return { asked: { key, kind: "url", only: null }, text: words, schema: { type: "boolean" } };
+    const asked = { key, kind: "url", only: null } as const;
+    return { asked, text: words, schema: { type: "boolean" }, page: { url, auth: true } };
   }
   const schema = params["requestedSchema"];
   if (!isObject(schema) || JSON.stringify(schema).length > SCHEMA_BYTES) return undefined;

@@ -5,7 +5,7 @@ import type { Input } from "../../core/input.ts";
 import { usageError } from "../exit.ts";
 import { type PutInFlags, putIn, withPutInFlags } from "../runs/put-in.ts";
 import { jsonOrText, keyValues } from "../runs/read-settings.ts";
-import { soleApproval } from "../runs/sole-approval.ts";
+import { shownApproval } from "../runs/sole-approval.ts";
 
 const RUN = "run, or a unique prefix of it; @ is the last one";
 const APPROVAL = "the step that waits; may be left out when there is one";
@@ -25,7 +25,7 @@ export function approveCommand(): Command {
       "\nExamples:\n  packloop approve @ --by alice\n  packloop approve r_01 7 --hash 9f86… --follow",
     )
     .action(async (run: string, given: number | undefined, flags: ApproveFlags) => {
-      const { id, step, sha256 } = await approvalOf(run, given, flags.store);
+      const { id, step, sha256 } = await shownApproval(run, given, flags.store);
       const hash = flags.hash ?? sha256;
       await putIn(id, flags, (at) => ({
         type: "approve",
@@ -39,10 +39,6 @@ export function approveCommand(): Command {
     });
 }
 
-/** Looked up once, also when the run is named by `@`: what is decided is what was found. */
-const approvalOf = async (run: string, step: number | undefined, store: string | undefined) =>
-  step === undefined ? await soleApproval(run, store) : { id: run, step, sha256: undefined };
-
 interface ApproveFlags extends PutInFlags {
   readonly hash?: string;
   readonly edit?: string;
@@ -51,6 +47,7 @@ interface ApproveFlags extends PutInFlags {
 }
 
 interface RejectFlags extends PutInFlags {
+  readonly hash?: string;
   readonly reason: string;
   readonly by: string;
 }
@@ -60,6 +57,7 @@ export function rejectCommand(): Command {
     .description("Reject a gated call: the model gets your reason as its result.")
     .argument("<run>", RUN)
     .argument("[step]", APPROVAL, wholeNumber)
+    .option("--hash <sha256>", "what you read; refused when it changed meanwhile")
     .option("--reason <text>", "why", "")
     .option("--by <name>", "who rejects", "cli");
   return withPutInFlags(command)
@@ -68,8 +66,10 @@ export function rejectCommand(): Command {
       "\nExamples:\n  packloop reject @ 7 --reason 'not during business hours'\n  packloop reject r_01 7 --by bob",
     )
     .action(async (run: string, given: number | undefined, flags: RejectFlags) => {
-      const { id, step } = await approvalOf(run, given, flags.store);
-      await putIn(id, flags, (at) => ({ type: "reject", at, step, by: flags.by, reason: flags.reason }));
+      const { id, step, sha256 } = await shownApproval(run, given, flags.store);
+      const { by, reason, hash = sha256 } = flags;
+      const pinned = hash === undefined ? {} : { sha256: hash };
+      await putIn(id, flags, (at) => ({ type: "reject", at, step, by, reason, ...pinned }));
     });
 }
 

@@ -1,27 +1,30 @@
 // `packloop chat`: a conversation in the terminal (S2). The run is as durable as any other; leaving it only
 // means that it waits.
 
-import { createInterface } from "node:readline";
 import { Command } from "commander";
-import type { Input } from "../../core/input.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { refusalText } from "../../core/refusal-text.ts";
-import type { Run } from "../../core/run.ts";
 import type { Engine, StartRequest } from "../../engine/engine.ts";
 import { newRunId } from "../../engine/run-id.ts";
-import { exits, usageError } from "../exit.ts";
-import { loadProgram } from "../load-pack.ts";
+import { besideOf } from "../../host/pack-beside.ts";
+import { usageError } from "../exit.ts";
+import { type LoadedPack, loadProgram } from "../load-pack.ts";
 import { onePack } from "../one-pack.ts";
 import { note } from "../output.ts";
-import { chatInput, chatShow } from "../runs/chat-lines.ts";
-import { exitOf, summaryFor } from "../runs/drive.ts";
+import { chatShow } from "../runs/chat-lines.ts";
+import { chatOnServer } from "../runs/chat-on-server.ts";
+import { summaryFor } from "../runs/drive.ts";
 import { loadRun } from "../runs/load-run.ts";
+import type { ServerStart } from "../runs/on-server.ts";
 import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript, startVariables } from "../runs/read-settings.ts";
 import { refusalError } from "../runs/refusal-error.ts";
 import { refuseEarly } from "../runs/refuse-early.ts";
+import { runningServer } from "../runs/server-client.ts";
 import { startPlace } from "../runs/start-place.ts";
 import { adjusted, runConfigFor, type SettingFlags, startTerms } from "../runs/start-terms.ts";
+import { type TalkPartner, talk } from "../runs/talk.ts";
 import { inCallersTrace, openTelemetry, rememberedTelemetry } from "../runs/telemetry.ts";
 
 interface Flags extends Pick<SettingFlags, "config" | "model"> {
@@ -81,6 +84,11 @@ async function chat(path: string | undefined, flags: Flags): Promise<number> {
   const place = loaded === undefined ? {} : startPlace(loaded.program, flags);
   const variables = loaded === undefined ? {} : startVariables(loaded.program, flags, place);
   if (loaded !== undefined) refuseEarly(loaded, { mode: "conversational", variables, place });
+  const server = await runningServer(flags.store);
+  if (server !== undefined) {
+    const begin = { file: path, flags, variables, script: script?.value };
+    return chatOnServer(server, flags, loaded ? serverStart(loaded, begin) : (flags.resume ?? "@"));
+  }
   const worlds = openWorlds({
     store: flags.store,
     script: script?.script,
@@ -121,77 +129,48 @@ async function chat(path: string | undefined, flags: Flags): Promise<number> {
     id = found.id;
     show = chatShow(found.run.open);
     await engine.resume(id);
-    return await talk(engine, id, flags.by);
+    return await talk(partnerIn(engine, id), id, flags.by);
   }
   const { program, digest, text } = loaded as NonNullable<typeof loaded>;
   const request: StartRequest = {
-    id,
-    program,
-    digest,
-    source: text,
+    ...{ id, program, digest, source: text },
     setup: { file: path ?? ".", ...terms?.setup, ...(script !== undefined && { script: script.value }) },
-    input: {
-      mode: "conversational",
-      variables,
-      input: flags.input ?? "",
-      ...terms?.input,
-      ...place,
-    },
+    input: { mode: "conversational", variables, input: flags.input ?? "", ...terms?.input, ...place },
   };
   const started = await inCallersTrace(() => engine.start(request));
   if (started.kind === "refused") throw refusalError(started.refusal);
   note(`${id}  ${program.id} ${program.version}`);
-  return await talk(engine, id, flags.by);
+  return await talk(partnerIn(engine, id), id, flags.by);
 }
 
-/** Line by line until the run ends, the lines end, or Ctrl-C. */
-async function talk(engine: Engine, id: string, by: string): Promise<number> {
-  const reader = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  // Taken before anything is waited for: lines that come early are kept for it.
-  const lines = reader[Symbol.asyncIterator]();
-  const interrupt = new AbortController();
-  const stop = () => {
-    interrupt.abort();
-    reader.close();
-    engine.pause(0).catch((error: unknown) => note(`error: ${String(error)}`));
+interface Begin {
+  readonly file: string | undefined;
+  readonly flags: Flags;
+  readonly variables: JsonObject;
+  readonly script: JsonObject | undefined;
+}
+
+function serverStart({ text, program }: LoadedPack, { file, flags, variables, script }: Begin): ServerStart {
+  const { input = "", prompt } = flags;
+  const pack = { pack: text, file: onePack(file), beside: besideOf(program) };
+  return { ...pack, variables, input, prompt, script, agent: undefined, key: undefined, limits: {} };
+}
+
+function partnerIn(engine: Engine, id: string): TalkPartner {
+  return {
+    settled: () => engine.settled(id),
+    summary: (run) => summaryFor(engine, id, run),
+    letGo() {
+      engine.pause(0).catch((error: unknown) => note(`error: ${String(error)}`));
+    },
+    async say(input, run) {
+      const submitted = await inCallersTrace(() => engine.submit(id, input));
+      if (submitted.kind === "refused") {
+        note(refusalText(submitted.refusal));
+        return run;
+      }
+      if (submitted.kind === "ignored") note(`ignored: ${submitted.why}`);
+      return engine.settled(id);
+    },
   };
-  process.once("SIGINT", stop);
-  try {
-    let run = await engine.settled(id);
-    while (run.final === null && !interrupt.signal.aborted) {
-      if (process.stdin.isTTY) process.stderr.write("> ");
-      const line = await lines.next();
-      if (line.done === true || line.value.trim() === "/quit") break;
-      const input = chatInput(line.value, run, { at: Date.now(), by });
-      if (typeof input === "string") note(input);
-      else if (input !== undefined) run = await say(engine, id, input, run);
-    }
-    if (interrupt.signal.aborted && run.final === null) return hint(id, exits.interrupted);
-    return await ended(engine, id, run);
-  } finally {
-    process.off("SIGINT", stop);
-    reader.close();
-  }
-}
-
-async function ended(engine: Engine, id: string, run: Run): Promise<number> {
-  const code = exitOf(await summaryFor(engine, id, run));
-  if (run.final === null) return hint(id, code);
-  note(`${id} ${run.final}${run.reason === null ? "" : ` (${run.reason.message ?? run.reason.code})`}`);
-  return code;
-}
-
-function hint(id: string, code: number): number {
-  note(`the conversation waits; go on with: packloop chat --resume ${id}`);
-  return code;
-}
-
-async function say(engine: Engine, id: string, input: Input, run: Run): Promise<Run> {
-  const submitted = await inCallersTrace(() => engine.submit(id, input));
-  if (submitted.kind === "refused") {
-    note(refusalText(submitted.refusal));
-    return run;
-  }
-  if (submitted.kind === "ignored") note(`ignored: ${submitted.why}`);
-  return engine.settled(id);
 }

@@ -1,21 +1,20 @@
-// `packloop export` and `packloop import`: a run as one file, from one store to another.
+// `packloop export`: a run as one file, for another store, a browser or a test.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { isoTime } from "../../base/iso-time.ts";
-import { canonical, type Json } from "../../base/json.ts";
 import { exportedTest } from "../../core/exported-test.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import type { RunRecord, Store } from "../../engine/ports.ts";
 import { systemClock } from "../../engine/system-clock.ts";
+import { treeLines } from "../../host/run-file.ts";
 import { storedProgram, turnsOf } from "../../host/stored-runs.ts";
-import { ExitError, exits, usageError } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import { note, write } from "../output.ts";
 import { reasonOf } from "../read-file.ts";
 import { wholeRun } from "../runs/load-run.ts";
 import { openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
-import { portableSetup, type RunFile, readRunFile, treeLines } from "../runs/run-file.ts";
 import { runPage } from "../runs/run-page.ts";
 
 export function exportCommand(): Command {
@@ -117,99 +116,4 @@ async function writeWhole(file: string, lines: AsyncIterable<string>): Promise<v
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw usageError(`cannot write \`${file}\` (${reasonOf(error)})`);
   }
-}
-
-export function importCommand(): Command {
-  return new Command()
-    .description("Take a run from an exported file. A run that is here already is not taken twice.")
-    .argument("<file>", "an exported run, or - for standard input")
-    .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
-    .option("--json", "print as JSON")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  packloop import run.jsonl\n  zcat run.jsonl.gz | packloop import -\n\nExit codes: 0 taken or here already, 2 bad input or another run of that name, 6 locked",
-    )
-    .action(async (file: string, flags: { store?: string; json?: true }) => {
-      const read = readRunFile(file === "-" ? "stdin" : file, await bytesOf(file));
-      await using store = await openStore({ store: flags.store, readOnly: false, create: true });
-      // Agents first: a run that is here has those it called. All are looked at before any is taken.
-      const parts: Part[] = [];
-      for (const one of [...read.agents, read]) parts.push({ one, before: await sharedTurns(store, one) });
-      for (const { one, before } of parts) await take(store, one, before);
-      const taken = parts.map(({ one, before }) => ({
-        run: one.header.run,
-        turns: one.header.turns,
-        taken: Math.max(0, one.header.turns - before),
-      }));
-      const own = taken.pop();
-      if (flags.json === true)
-        write(`${JSON.stringify({ ...own, ...(taken.length > 0 && { agents: taken }) })}\n`);
-      else write([own, ...taken].map(takenLine).join(""));
-    });
-}
-
-interface Part {
-  readonly one: RunFile;
-  /** Turns of it that are here already. */
-  readonly before: number;
-}
-
-const takenLine = (taken: { readonly run: string; readonly taken: number } | undefined): string =>
-  taken === undefined
-    ? ""
-    : taken.taken === 0
-      ? `${taken.run} is here already\n`
-      : `${taken.run}: ${taken.taken} turns taken\n`;
-
-async function bytesOf(file: string): Promise<Buffer> {
-  try {
-    if (file !== "-") return readFileSync(file);
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks);
-  } catch (error) {
-    throw usageError(`cannot open \`${file}\` (${reasonOf(error)})`);
-  }
-}
-
-/** How many turns of the file are here already; refuses when the run here went another way. */
-async function sharedTurns(store: Store, { header, rows }: RunFile): Promise<number> {
-  const record = await store.record(header.run);
-  if (record === undefined) {
-    const holder = header.key === null ? undefined : await store.find(header.key);
-    if (holder === undefined) return 0;
-    throw usageError(
-      `run \`${holder}\` has the idempotency key of \`${header.run}\` already (remove one of them)`,
-    );
-  }
-  const shared = Math.min(record.turn, rows.length);
-  for await (const row of turnsOf(store, header.run, { from: 1, to: shared }))
-    if (!sameTurn(row, rows[row.turn - 1])) throw another(header.run, row.turn);
-  if (record.digest !== header.pack.digest) throw another(header.run, shared);
-  return shared;
-}
-
-const another = (run: string, turn: number): ExitError =>
-  new ExitError(
-    `another run \`${run}\` is here: they differ at turn ${turn} (nothing was taken; import into another --store)`,
-    exits.usage,
-  );
-
-const sameTurn = (a: TurnRow, b: TurnRow | undefined): boolean =>
-  b !== undefined && canonical(a as unknown as Json) === canonical(b as unknown as Json);
-
-/** All of it or nothing: half a run could be resumed, and would go another way. */
-async function take(store: Store, { header, rows, run: end }: RunFile, shared: number): Promise<void> {
-  const { run, pack, program, source, earlier, key, setup } = header;
-  if (shared >= rows.length) return;
-  for (const one of earlier) await store.putProgram(one.digest, one.program, one.source);
-  await store.putProgram(pack.digest, program, source);
-  const create = {
-    digest: pack.digest,
-    packId: pack.id,
-    packVersion: pack.version,
-    setup: portableSetup(setup),
-    ...(key !== null && { key }),
-  };
-  if (!(await store.take({ run, rows, shared, end, create }))) throw another(run, shared + 1);
 }

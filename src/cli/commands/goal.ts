@@ -14,6 +14,7 @@ import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript } from "../runs/read-settings.ts";
 import { refusalError } from "../runs/refusal-error.ts";
+import { runOnServer } from "../runs/run-on-server.ts";
 import { runningServer } from "../runs/server-client.ts";
 import { showOf } from "../runs/show.ts";
 import { type RunConfig, runConfigFor, type SettingFlags, startTerms } from "../runs/start-terms.ts";
@@ -68,10 +69,11 @@ async function pursue(goal: string, flags: Flags): Promise<number> {
   const scripted = Object.keys(script?.script.tools ?? {});
   const loaded = goalProgram(toolsOf(config, scripted, flags.tools), flags);
   const server = await runningServer(flags.store);
-  if (server !== undefined)
-    throw usageError(
-      `the server at ${server.url} has the store, and it runs the packs it was given, not goals (give another store with --store)`,
-    );
+  if (server !== undefined) {
+    const place = { prompt: undefined, agent: undefined, key: undefined, limits: {}, beside: undefined };
+    const asked = { variables: { goal }, input: goal, script: script?.value, goalSteps: flags.maxSteps };
+    return runOnServer(server, flags, { pack: loaded.text, file: FILE, ...place, ...asked });
+  }
   const worlds = openWorlds({ store: flags.store, script: script?.script });
   const { program, digest, text } = loaded;
   const terms = await startTerms(worlds, { program, config, script: script?.script, flags, limits: {} });

@@ -2,12 +2,17 @@
 
 import { writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { type TraceRow, Tracer } from "../../core/trace.ts";
+import { storedProgram, turnsOf } from "../../host/stored-runs.ts";
 import { isDrawable } from "../../pack/graph/drawable.ts";
 import { type GraphModel, graphOf } from "../../pack/graph/model.ts";
+import { withRun } from "../../pack/graph/overlay.ts";
 import { usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
 import { onePack } from "../one-pack.ts";
 import { note, write } from "../output.ts";
+import { loadRun } from "../runs/load-run.ts";
+import { openStore } from "../runs/open-store.ts";
 
 /** Each format is loaded when it is asked for; the layout of an SVG is the heavy one. */
 const formats = {
@@ -33,6 +38,8 @@ interface Flags {
   readonly format?: FormatName;
   readonly json?: true;
   readonly out?: string;
+  readonly run?: string;
+  readonly store?: string;
 }
 
 export function graphCommand(): Command {
@@ -48,6 +55,8 @@ export function graphCommand(): Command {
     )
     .option("--json", "the same as --format json")
     .option("--out <file>", "write to a file instead of stdout")
+    .option("--run <run>", "RUN or RUN@TURN: how often it visited each state and took each way")
+    .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
     .addHelpText(
       "after",
       [
@@ -55,14 +64,17 @@ export function graphCommand(): Command {
         "Examples:",
         "  packloop graph codegen.pack.yaml",
         "  packloop graph codegen.pack.yaml --out codegen.svg",
+        "  packloop graph --run @",
         "",
-        "Exit codes: 0 drawn, 2 unusable arguments or pack, 3 a defect of packloop",
+        "Without a pack, --run draws the one the run was started with.",
+        "",
+        "Exit codes: 0 drawn, 2 unusable arguments or pack, 3 a defect of packloop, 5 no such run",
       ].join("\n"),
     )
     .action(async (pack: string | undefined, flags: Flags) => {
-      const { program } = await loadProgram(onePack(pack));
       const format = formatOf(flags);
-      const graph = graphOf(program);
+      const graph =
+        flags.run === undefined ? await packGraph(pack) : await runGraph(pack, flags.run, flags.store);
       if (format === "svg" && !isDrawable(graph)) {
         throw usageError(
           `the graph is too large to be drawn (${graph.nodes.length} states); use --format dot`,
@@ -73,6 +85,20 @@ export function graphCommand(): Command {
       writeOut(flags.out, text);
       return note(`wrote ${flags.out}`);
     });
+}
+
+const packGraph = async (pack: string | undefined): Promise<GraphModel> =>
+  graphOf((await loadProgram(onePack(pack))).program);
+
+/** Over the pack that is named, or the one the run has, whatever became of its file. */
+async function runGraph(pack: string | undefined, given: string, path?: string): Promise<GraphModel> {
+  await using store = await openStore({ store: path, readOnly: true });
+  const { id, turn, run } = await loadRun(store, given);
+  const graph = pack === undefined ? graphOf(await storedProgram(store, run.digest)) : await packGraph(pack);
+  const ways: TraceRow[] = [];
+  const tracer = new Tracer();
+  for await (const row of turnsOf(store, id, { from: 1, to: turn })) ways.push(...tracer.take(row));
+  return withRun(graph, { state: run.state, ways });
 }
 
 function formatOf({ format, json, out }: Flags): FormatName {

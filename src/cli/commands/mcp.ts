@@ -98,7 +98,8 @@ async function serveStore(files: readonly string[], flags: Flags): Promise<numbe
     const parts = await server.startUnheard();
     const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
     const { runServer } = await import("../../server/mcp/run-server.ts");
-    const served = serveStdio(({ era }) => runServer({ parts, principal: somebodyHere, era }), {
+    const { runCatalogue: catalogue } = await import("../../server/mcp/catalogue.ts");
+    const served = serveStdio(({ era }) => runServer({ parts, principal: somebodyHere, catalogue, era }), {
       onerror: (error) => log.debug({ err: error }, "an MCP message was refused"),
     });
     const why = await Promise.race([clientGone(), server.broken]);

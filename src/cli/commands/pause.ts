@@ -79,7 +79,7 @@ async function toOneOrAll(run: string | undefined, flags: Flags, wish: Wish): Pr
   const { runs, failures } = await toAll(flags.store, wish);
   for (const { run: failed, why } of failures) note(`error: run \`${failed}\` was not ${wish.done}: ${why}`);
   if (failures.length > 0) process.exitCode = exits.findings;
-  if (flags.json === true) write(`${JSON.stringify({ runs })}\n`);
+  if (flags.json === true) write(`${JSON.stringify({ runs, failures })}\n`);
   else write(`${wish.done}: ${runs.length === 0 ? "no run" : runs.join(", ")}\n`);
 }
 

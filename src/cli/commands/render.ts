@@ -7,14 +7,18 @@ import { compositionOf, type PartSpec } from "../../core/composition.ts";
 import { offeredTools, parametersFor } from "../../core/offered-tools.ts";
 import type { Program, PromptSpec } from "../../core/program.ts";
 import { type RenderedPrompt, renderPrompt, variablesFor } from "../../core/render.ts";
+import { artifactValue, type Run } from "../../core/run.ts";
 import { withPreloaded } from "../../core/skills.ts";
 import { resolveVariables } from "../../core/variables.ts";
+import { storedProgram } from "../../host/stored-runs.ts";
 import { type ExitError, usageError } from "../exit.ts";
 import { markedText, sourceTable } from "../format/render-text.ts";
 import { loadProgram } from "../load-pack.ts";
 import { packAndName } from "../one-pack.ts";
 import { note, write } from "../output.ts";
 import { artifactsOf, problemList, readVarsFile, textsOf } from "../render-input.ts";
+import { loadRun } from "../runs/load-run.ts";
+import { openStore } from "../runs/open-store.ts";
 
 interface Flags {
   readonly var?: readonly string[];
@@ -25,6 +29,8 @@ interface Flags {
   readonly model?: string;
   readonly marks?: true;
   readonly json?: true;
+  readonly at?: string;
+  readonly store?: string;
 }
 
 export function renderCommand(): Command {
@@ -40,6 +46,11 @@ export function renderCommand(): Command {
       "an artifact's value, or name=@file; may be given several times",
       gather,
     )
+    .option(
+      "--at <run>",
+      "RUN or RUN@TURN: its pack, variables, artifacts and context; its state unless one is given",
+    )
+    .option("--store <path>", "where runs are kept (./.packloop/runs.db)")
     .option("--context <text>", "what the last transition said, for {{workflow_context}}")
     .option("--prompt <name>", "render this prompt instead of the state's")
     .option("--model <name>", "apply the prompt's overrides for this model")
@@ -52,18 +63,36 @@ export function renderCommand(): Command {
         "Examples:",
         '  packloop render codegen.pack.yaml plan --var task="fix the parser"',
         "  packloop render codegen.pack.yaml implement --artifact plan=@plan.md --marks",
+        "  packloop render --at @@4",
         "",
-        "Exit codes: 0 rendered, 2 unusable arguments, values or pack, 3 a defect of packloop",
+        "Exit codes: 0 rendered, 2 unusable arguments, values or pack, 3 a defect of packloop, 5 no such run",
       ].join("\n"),
     )
     .action(async (first: string | undefined, second: string | undefined, flags: Flags) => {
+      if (flags.at !== undefined) return show(await renderAt(flags.at, [first, second], flags), flags);
       const { pack, name } = packAndName(first, second);
       if (pack === "-" && flags.varsFile === "-") {
         throw usageError("standard input cannot be both the pack and `--vars-file` (put one in a file)");
       }
       const { program } = await loadProgram(pack);
-      show(render(program, subjectOf(program, name, flags.prompt), flags), flags);
+      return show(render(program, subjectOf(program, name, flags.prompt), flags), flags);
     });
+}
+
+/** As the run was then: what flags give is put over what it had. */
+async function renderAt(
+  given: string,
+  [state, more]: readonly (string | undefined)[],
+  flags: Flags,
+): Promise<Rendered> {
+  if (more !== undefined) throw usageError("`--at` has a pack of its own (give at most a state)");
+  await using store = await openStore({ store: flags.store, readOnly: true });
+  const { run } = await loadRun(store, given);
+  const program = await storedProgram(store, run.digest);
+  const isPresent = state === undefined || state === run.state;
+  const prompt = flags.prompt ?? (isPresent && run.composing === undefined ? run.prompt : undefined);
+  const subject = subjectOf(program, state ?? run.state ?? undefined, prompt);
+  return render(program, subject, flags, run);
 }
 
 interface Subject {
@@ -142,11 +171,11 @@ interface Rendered extends Subject {
 }
 
 /** A missing value is part of the picture; a wrong one is a mistake on the command line. */
-function render(program: Program, subject: Subject, flags: Flags): Rendered {
+function render(program: Program, subject: Subject, flags: Flags, run?: Run): Rendered {
   const { state, prompt } = subject;
   const given = {
     texts: textsOf(flags.var ?? [], "--var"),
-    values: flags.varsFile === undefined ? {} : readVarsFile(flags.varsFile),
+    values: { ...run?.variables, ...(flags.varsFile !== undefined && readVarsFile(flags.varsFile)) },
   };
   const { values, problems } = resolveVariables(program, { kind: "prompt", name: prompt }, given);
   const wrong = problems.filter(({ code }) => code === "type" || code === "validation");
@@ -156,8 +185,8 @@ function render(program: Program, subject: Subject, flags: Flags): Rendered {
   const rendered = renderPrompt(program, {
     prompt,
     variables: values,
-    artifactOf: (name) => get(artifacts, name),
-    workflowContext: flags.context ?? null,
+    artifactOf: (name) => get(artifacts, name) ?? artifactIn(run, name),
+    workflowContext: flags.context ?? run?.context ?? null,
     ...(model !== undefined && { model }),
   });
   const result = withPreloaded(program, state ?? null, rendered);
@@ -172,6 +201,11 @@ function render(program: Program, subject: Subject, flags: Flags): Rendered {
     variables,
     remarks: problems.map((problem) => problem.message),
   };
+}
+
+function artifactIn(run: Run | undefined, name: string): Json | undefined {
+  const value = run !== undefined && Object.hasOwn(run.artifacts, name) ? run.artifacts[name] : undefined;
+  return value === undefined ? undefined : artifactValue(value);
 }
 
 function show(rendered: Rendered, flags: Flags): void {

@@ -8,19 +8,20 @@ import { emptyRun } from "../../core/run.ts";
 import { packLimits } from "../../core/start.ts";
 import type { Engine, StartRequest } from "../../engine/engine.ts";
 import { newRunId } from "../../engine/run-id.ts";
+import { besideOf } from "../../host/pack-beside.ts";
 import { type ExitError, exits, usageError } from "../exit.ts";
 import { loadProgram } from "../load-pack.ts";
 import { onePack } from "../one-pack.ts";
 import { write } from "../output.ts";
 import { beginShow, type DriveFlags, drive, summaryFor, withDriveFlags } from "../runs/drive.ts";
-import { followOnServer, type ServerStart, startOnServer } from "../runs/on-server.ts";
 import { openEngine, openWorlds } from "../runs/open-engine.ts";
 import { openStore } from "../runs/open-store.ts";
 import { loadScript, startVariables } from "../runs/read-settings.ts";
 import { refusalError } from "../runs/refusal-error.ts";
 import { refuseEarly } from "../runs/refuse-early.ts";
 import { refuseEndless } from "../runs/refuse-endless.ts";
-import { runningServer, type ServerClient } from "../runs/server-client.ts";
+import { runOnServer } from "../runs/run-on-server.ts";
+import { runningServer } from "../runs/server-client.ts";
 import { showOf } from "../runs/show.ts";
 import { startPlace } from "../runs/start-place.ts";
 import { runConfigFor, type SettingFlags, startTerms } from "../runs/start-terms.ts";
@@ -105,10 +106,10 @@ async function run(path: string, flags: Flags): Promise<number> {
   if (flags.unattended === true) refuseEndless(loaded.program, place, [limits, config.settings.budgets]);
   const server = await runningServer(flags.store);
   if (server !== undefined) {
-    if (loaded.program.skillFiles !== undefined) throw skillsStayHere(server.url);
     const { input = "", prompt, agent, idempotencyKey: key } = flags;
     const terms = { variables, input, prompt, agent, key, limits, script: script?.value };
-    return runOnServer(server, flags, { pack: loaded.text, file: path, ...terms });
+    const beside = besideOf(loaded.program);
+    return runOnServer(server, flags, { pack: loaded.text, file: path, beside, ...terms });
   }
   const worlds = openWorlds({ store: flags.store, script: script?.script });
   const request = { program: loaded.program, config, script: script?.script, flags, limits };
@@ -160,29 +161,6 @@ async function run(path: string, flags: Flags): Promise<number> {
   await beginShow(engine, show, { id, before: emptyRun, title });
   return await drive(engine, id, { show, flags });
 }
-
-/** The server that has the store starts it, with the settings of the server. */
-async function runOnServer(server: ServerClient, flags: Flags, start: ServerStart): Promise<number> {
-  const { model, config, record, replay } = flags;
-  if ([model, config, record, replay].some((flag) => flag !== undefined))
-    throw usageError(`the server at ${server.url} has the store and runs packs with its own settings`);
-  const summary = await startOnServer(server, start);
-  const { run: id, turns } = summary;
-  if (flags.detach === true) {
-    if (flags.json === true) write(`${JSON.stringify(summary)}\n`);
-    else write(`${id} ${turns === 1 ? "started" : summary.status} at ${server.url}\n`);
-    return exits.ok;
-  }
-  await using store = await openStore({ store: flags.store, readOnly: true });
-  const title = `${id}  ${summary.pack.id} ${summary.pack.version}`;
-  return await followOnServer(server, { store, id, before: emptyRun, show: showOf(flags), title });
-}
-
-/** A server is given the text of a pack, and would run it without what lies beside it. */
-const skillsStayHere = (url: string): ExitError =>
-  usageError(
-    `the server at ${url} has the store and takes packs as text, without the skills in files beside them (write them in the pack, or stop the server)`,
-  );
 
 /** A run keeps the pack it was started with (S3), so the key of one cannot start another. */
 const otherPack = (run: string, key: string): ExitError =>

@@ -1,10 +1,13 @@
 // `packloop serve`: the HTTP API over one store.
 
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Logger } from "pino";
+import { Fault } from "../../engine/ports.ts";
 import { systemClock } from "../../engine/system-clock.ts";
+import { type CardKey, readCardKey } from "../../server/a2a/card-key.ts";
 import { PackloopServer } from "../../server/server.ts";
 import { TokenFile } from "../../server/tokens.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
@@ -34,11 +37,13 @@ export interface ServeFlags {
   readonly webhookAllow: readonly string[];
   readonly rate: number;
   readonly a2aCompat?: true;
+  readonly a2aKey?: string;
   readonly grace: number;
   readonly logLevel: string;
   readonly open?: true;
   /** False for `--no-workers`. */
   readonly workers?: boolean;
+  readonly readOnly?: true;
 }
 
 export function serveCommand(): Command {
@@ -72,7 +77,9 @@ export function serveCommand(): Command {
     .option("--rate <n>", "requests a second that each token or address may make", rateNumber, 1_000)
     .option("--open", "open the debugger in the browser")
     .option("--no-workers", "drive no runs: workers of the same PostgreSQL store do")
+    .option("--read-only", "show runs that others drive; change nothing, drive nothing")
     .option("--a2a-compat", "agents speak A2A 0.3 over JSON-RPC as well")
+    .option("--a2a-key <file>", "a private key (JWK or PEM) that signs the cards of agents")
     .option("--grace <time>", "how long tools may finish when it is stopped", duration, duration("10s"))
     .addOption(
       new Option("--log-level <level>", "what is logged on standard error")
@@ -118,21 +125,35 @@ export async function serve(
     principalOf: (token: string) => tokens.principalOf(token),
     post: webhookPost(flags.webhookAllow),
     a2aCompat: flags.a2aCompat === true,
+    ...(flags.a2aKey !== undefined && { a2aKey: cardKeyIn(flags.a2aKey) }),
     idle: flags.workers === false,
+    readOnly: flags.readOnly === true,
   };
   await using _telemetry = await openTelemetry(config.settings.telemetry);
-  const { store, side } = await openBeside(flags.store, programs, options.clock.now());
+  const { store, side } = await openBeside(flags.store, programs, options.clock.now(), options);
   const server = new PackloopServer({ ...options, store, side });
   try {
     const { host, port } = await server.start();
     const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-    announceServer(chosenStore(flags.store), reachable(host, port));
+    // One that only shows owns nothing: commands have no use for it.
+    if (!options.readOnly) announceServer(chosenStore(flags.store), reachable(host, port));
     write(`packloop serves ${shownStore(flags.store)} at ${url}\n`);
     log.info({ url }, "serving");
     begun(reachable(host, port));
     return await untilStopped(server, log);
   } finally {
     await server.stop(flags.grace);
+  }
+}
+
+function cardKeyIn(file: string): CardKey {
+  try {
+    return readCardKey(readFileSync(file, "utf8"));
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!(error instanceof Fault) && !["ENOENT", "EACCES", "EISDIR"].includes(code)) throw error;
+    const why = error instanceof Fault ? error.message : `it cannot be read (${code})`;
+    throw usageError(`\`--a2a-key ${file}\` signs no cards: ${why}`);
   }
 }
 

@@ -55,9 +55,11 @@ async function verify(store: Store, given: string | undefined, json: boolean): P
     runs.push({ run, problems });
     if (!json) write(`${[`${run} ${verdict(problems)}`, ...problems].join("\n  ")}\n`);
   }
-  const problems = runs.reduce((sum, one) => sum + one.problems.length, 0);
-  if (json) write(`${JSON.stringify({ same: problems === 0, problems, runs }, null, 2)}\n`);
-  else if (runs.length === 0) write("no runs\n");
+  const strays = given === undefined ? ((await store.strays?.()) ?? []) : [];
+  const problems = runs.reduce((sum, one) => sum + one.problems.length, strays.length);
+  if (json) write(`${JSON.stringify({ same: problems === 0, problems, runs, strays }, null, 2)}\n`);
+  else if (runs.length + strays.length === 0) write("no runs\n");
+  else for (const stray of strays) write(`${stray}\n`);
   return problems === 0 ? exits.ok : exits.findings;
 }
 
@@ -83,7 +85,7 @@ function extent({ compared, uncompared }: PageVerdict): string {
   if (!compared) return "in itself; no store here has the run";
   if (uncompared === 0) return "as in the store";
   const turns = uncompared === 1 ? "1 turn was" : `${uncompared} turns were`;
-  return `${turns} redacted or shortened and not compared with the store`;
+  return `${turns} redacted and not compared with the store`;
 }
 
 function readText(file: string): string {

@@ -28,12 +28,17 @@ export async function* databaseChecks(url: string): AsyncGenerator<Checked> {
 /** Its makers maintain no older one. */
 const OLDEST = 14;
 
-function connectionCheck({ place, version, major, role, isReplica }: DatabaseLook): Checked {
+function connectionCheck({ place, version, major, role, isReplica, isFrozen }: DatabaseLook): Checked {
   const found = `PostgreSQL ${version} at ${place}, as \`${role}\``;
   if (isReplica)
     return fail("store", {
       found: `${found}: a replica, which can only be read`,
       remedy: "name the primary",
+    });
+  if (isFrozen)
+    return fail("store", {
+      found: `${found}: \`default_transaction_read_only\` is on, so it can only be read`,
+      remedy: "turn it off for this role or database",
     });
   if (major < OLDEST)
     return warn("store", { found, remedy: `update PostgreSQL to ${OLDEST} or newer, which are maintained` });

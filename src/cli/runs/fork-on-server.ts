@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../../base/json.ts";
 import type { ForkRequest } from "../../engine/fork.ts";
+import { besideOf } from "../../host/pack-beside.ts";
 import type { LoadedRun } from "../../host/stored-runs.ts";
 import { exits, usageError } from "../exit.ts";
 import { note, write, writeText } from "../output.ts";
@@ -52,6 +53,11 @@ export async function forkOnServer(server: ServerClient, fork: ServerFork): Prom
   return goesOn ? exits.ok : exitOf(summary);
 }
 
+function packEdit({ source, program }: NonNullable<ForkRequest["pack"]>, file = "pack.yaml"): JsonObject {
+  const beside = besideOf(program);
+  return { pack: source, file, ...(beside !== undefined && { beside: beside as unknown as JsonObject }) };
+}
+
 function editsOf({ flags, request, script }: ServerFork): JsonObject[] {
   const { artifacts = {}, variables = {}, event, pack } = request;
   return [
@@ -65,7 +71,7 @@ function editsOf({ flags, request, script }: ServerFork): JsonObject[] {
       value: jsonOrText(text),
     })),
     ...(event === undefined ? [] : [{ event }]),
-    ...(pack === undefined ? [] : [{ pack: pack.source, file: flags.pack ?? "pack.yaml" }]),
+    ...(pack === undefined ? [] : [packEdit(pack, flags.pack)]),
     ...(flags.model === undefined ? [] : [{ model: flags.model }]),
     ...(script === undefined ? [] : [{ script }]),
   ];

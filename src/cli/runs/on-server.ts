@@ -3,10 +3,11 @@
 
 import type { JsonObject } from "../../base/json.ts";
 import { applyTurn } from "../../core/apply.ts";
-import type { Limits } from "../../core/facts.ts";
+import type { Limits, Mode, TurnRow } from "../../core/facts.ts";
 import type { Input } from "../../core/input.ts";
 import { isAtWork, type Run } from "../../core/run.ts";
 import type { Store } from "../../engine/ports.ts";
+import type { PackBeside } from "../../host/pack-beside.ts";
 import { BUDGETS } from "../../host/run-settings.ts";
 import { knownRecord, runAt, storedProgram } from "../../host/stored-runs.ts";
 import { exits, usageError } from "../exit.ts";
@@ -39,8 +40,8 @@ export function sayOnServer(server: ServerClient, run: string, input: Input): Pr
       );
     }
     case "reject": {
-      const { step, by, reason } = input;
-      return server.post(`${path}/approvals/${step}`, { decision: "reject", by, reason });
+      const { step, by, reason, sha256 } = input;
+      return server.post(`${path}/approvals/${step}`, sparse({ decision: "reject", by, reason, sha256 }));
     }
     case "answer": {
       const { step, by, outcome } = input;
@@ -67,6 +68,9 @@ const sparse = (body: Readonly<Record<string, unknown>>): JsonObject =>
 export interface ServerStart {
   readonly pack: string;
   readonly file: string;
+  readonly mode?: Mode;
+  /** What the text of the pack lacks. */
+  readonly beside: PackBeside | undefined;
   readonly variables: JsonObject;
   readonly input: string;
   readonly prompt: string | undefined;
@@ -74,16 +78,19 @@ export interface ServerStart {
   readonly limits: Partial<Limits>;
   readonly script: JsonObject | undefined;
   readonly key: string | undefined;
+  /** Of `packloop goal`: how many actions it may take. */
+  readonly goalSteps?: number;
 }
 
 export function startOnServer(server: ServerClient, start: ServerStart): Promise<Answered> {
-  const { pack, file, variables, input, prompt, agent, limits, script, key } = start;
+  const { pack, file, beside, mode, variables, input, prompt, agent, limits, script, key, goalSteps } = start;
   const budgets = Object.entries(BUDGETS).flatMap(([name, limit]) => {
     const value = limits[limit] ?? null;
     return value === null ? [] : [[name, limit === "wallMs" ? value / 1000 : value]];
   });
-  const given = { pack, file, variables, input, prompt, agent, script };
-  const body = sparse({ ...given, budgets: Object.fromEntries(budgets) });
+  const given = { pack, file, beside, mode, variables, input, prompt, agent, script };
+  const goal = goalSteps === undefined ? undefined : { max_steps: goalSteps };
+  const body = sparse({ ...given, goal, budgets: Object.fromEntries(budgets) });
   return server.post("/api/runs", body, key === undefined ? {} : { "idempotency-key": key });
 }
 
@@ -106,7 +113,8 @@ export async function followOnServer(server: ServerClient, followed: Followed): 
   show.begin({ id, program, run: now, before, since, ...(title !== undefined && { title }) });
   using detach = onSignals();
   try {
-    const run = await untilSettled(server, followed, detach.signal);
+    const onTurn = (row: TurnRow, run: Run) => show.onTurn(id, row, run);
+    const run = await untilSettled(server, { store, id, before, onTurn }, detach.signal);
     if (detach.signal.aborted) {
       show.rest();
       note(`detached; the server at ${server.url} goes on with ${id}`);
@@ -120,8 +128,17 @@ export async function followOnServer(server: ServerClient, followed: Followed): 
   }
 }
 
-async function untilSettled(server: ServerClient, followed: Followed, signal: AbortSignal): Promise<Run> {
-  const { store, id, before, show } = followed;
+interface Watched extends Pick<Followed, "store" | "id" | "before"> {
+  readonly onTurn: (row: TurnRow, run: Run) => void;
+}
+
+/** Tells of turns until the run has ended, waits for somebody outside, or the signal is given. */
+export async function untilSettled(
+  server: ServerClient,
+  watched: Watched,
+  signal: AbortSignal,
+): Promise<Run> {
+  const { store, id, before, onTurn } = watched;
   await using worlds = openWorlds({ store: undefined });
   const isSettled = async (run: Run): Promise<boolean> => {
     if (!run.started) return false;
@@ -135,7 +152,7 @@ async function untilSettled(server: ServerClient, followed: Followed, signal: Ab
   if (run.turn >= last && (await isSettled(run))) return run;
   for await (const row of server.turns(id, run.turn, signal)) {
     run = applyTurn(run, row);
-    show.onTurn(id, row, run);
+    onTurn(row, run);
     if (run.turn >= last && (await isSettled(run))) break;
   }
   return run;

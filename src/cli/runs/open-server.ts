@@ -2,11 +2,12 @@
 // and a log.
 
 import { type DestinationStream, type Logger, pino } from "pino";
-import type { JsonObject } from "../../base/json.ts";
 import type { Program } from "../../core/program.ts";
 import type { Store } from "../../engine/ports.ts";
+import { besideOf } from "../../host/pack-beside.ts";
 import type { RunWorlds } from "../../host/run-worlds.ts";
 import { SideFile } from "../../server/side-file.ts";
+import { freeSideFile } from "../../server/side-place.ts";
 import { loadProgram } from "../load-pack.ts";
 import { noteRaw } from "../output.ts";
 import { localStorePath, openStore } from "./open-store.ts";
@@ -27,14 +28,16 @@ export async function openBeside(
   path: string | undefined,
   packs: readonly LoadedPack[],
   at: number,
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
 ): Promise<{ readonly store: Store; readonly side: SideFile }> {
-  const store = await openStore({ store: path, readOnly: false, create: true });
-  const side = await sideFile(store, localStorePath(path));
+  const store = await openStore({ store: path, readOnly, ...(!readOnly && { create: true }) });
+  const side = readOnly ? new SideFile(":memory:") : await sideFile(store, localStorePath(path));
   for (const { file, digest, text: source, program } of packs) {
-    side.putPack({ digest, id: program.id, version: program.version, file, source, at });
-    // The text alone does not hold the schemas that lie beside it.
-    if (program.schemas !== undefined)
-      await store.putProgram(digest, program as unknown as JsonObject, source);
+    const beside = besideOf(program);
+    side.putPack({
+      ...{ digest, id: program.id, version: program.version, file, source, at },
+      beside: beside === undefined ? null : JSON.stringify(beside),
+    });
   }
   return { store, side };
 }
@@ -44,7 +47,8 @@ async function sideFile(store: Store, beside: string): Promise<SideFile> {
   try {
     // Beside a database there may be nothing yet.
     makeFolders(beside);
-    return new SideFile(`${beside}-server`);
+    const path = `${beside}-server`;
+    return store.shared === undefined ? new SideFile(path) : freeSideFile(path);
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;

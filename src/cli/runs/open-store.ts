@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Fault, type Store } from "../../engine/ports.ts";
 import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
-import { ExitError, exits, faultError } from "../exit.ts";
+import { ExitError, exits, faultError, usageError } from "../exit.ts";
 import { announcedServer } from "./store-owner.ts";
 import { makeFolders, storePath } from "./store-path.ts";
 
@@ -30,7 +30,7 @@ export async function openStore({ store, readOnly, create }: OpenStoreOptions): 
 }
 
 /** A store that any number of processes share, instead of a file that one of them has. */
-export const isDatabase = (store: string): boolean => /^postgres(ql)?:/.test(store);
+export const isDatabase = (store: string): boolean => /^postgres(ql)?:/i.test(store);
 
 async function openDatabase(
   url: string,
@@ -55,8 +55,14 @@ export function localStorePath(given: string | undefined): string {
 const FILE = join(".packloop", "runs.db");
 
 /** The path or address of the store that `--store`, or its absence, means. */
-export const chosenStore = (given: string | undefined): string =>
-  given ?? process.env["PACKLOOP_STORE"] ?? FILE;
+export function chosenStore(given: string | undefined): string {
+  const store = given ?? process.env["PACKLOOP_STORE"] ?? FILE;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(store)?.[1];
+  // Taken for a path it would become folders that are called like the user and the password.
+  if (scheme !== undefined && !isDatabase(store))
+    throw usageError(`\`${scheme}://\` is no store (a path, or postgres://USER@HOST/DATABASE)`);
+  return store;
+}
 
 /** The same for people to read: an address without its password. */
 export function shownStore(given: string | undefined): string {

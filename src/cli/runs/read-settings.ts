@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { readScript, type Script } from "../../adapter/script/read-script.ts";
 import { isObject, type Json, type JsonObject, put, toPointer } from "../../base/json.ts";
+import { suggest } from "../../base/suggest.ts";
 import type { Program } from "../../core/program.ts";
 import { whereToStart } from "../../core/start.ts";
 import { resolveVariables } from "../../core/variables.ts";
@@ -10,6 +11,7 @@ import { LineIndex } from "../../pack/read/line-index.ts";
 import { parseYaml } from "../../pack/read/parse-yaml.ts";
 import { entryAt, type Node, nodeAt, toJson } from "../../pack/read/tree.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
+import { note } from "../output.ts";
 import { readPackText, readStdin, reasonOf } from "../read-file.ts";
 import { refusalError } from "./refusal-error.ts";
 import type { StartPlace } from "./start-place.ts";
@@ -72,8 +74,24 @@ export function startVariables(
   const texts = keyValues(flags.var, "--var");
   const where = whereToStart(program, place);
   if ("code" in where) throw refusalError(where);
+  warnOfUnused(program, Object.keys(texts));
   const bound = (source: string, field: string) => (source === "env" ? process.env[field] : undefined);
   return resolveVariables(program, where, { values: file, texts, bound }).values;
+}
+
+/**
+ * A name that nothing in the pack has: most likely mistyped. Templates may use names that no prompt declares,
+ * so it is looked for everywhere.
+ */
+function warnOfUnused(program: Program, given: readonly string[]): void {
+  const text = JSON.stringify(program);
+  const declared = Object.values(program.prompts).flatMap(({ variables }) => variables);
+  for (const name of given) {
+    if (text.includes(name)) continue;
+    const meant = suggest(name, new Set(declared.map((variable) => variable.name)));
+    const hint = meant === undefined ? "see packloop render" : `did you mean \`${meant}\`?`;
+    note(`warning: nothing in the pack uses the variable \`${name}\` (${hint})`);
+  }
 }
 
 /** JSON where it is JSON, else text: for artifacts and results given on a command line. */

@@ -4,6 +4,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { TurnRow } from "../../core/facts.ts";
 import type { Summary } from "../../core/summary.ts";
+import type { TakenRun } from "../../host/take-run.ts";
 import { PROBLEMS } from "../../server/problem.ts";
 import { ExitError, exits } from "../exit.ts";
 import { chosenStore, isDatabase } from "./open-store.ts";
@@ -53,6 +54,15 @@ export class ServerClient {
   async remove(run: string): Promise<readonly string[]> {
     const response = await this.#fetch(runPath(run), { method: "DELETE" });
     return ((await response.json()) as { readonly removed: readonly string[] }).removed;
+  }
+
+  /** A run as its file has it. */
+  async take(file: Buffer): Promise<TakenRun & { readonly agents?: readonly TakenRun[] }> {
+    const headers = { "content-type": "application/x-ndjson" };
+    const response = await this.#fetch("/api/runs/import", {
+      ...{ method: "POST", headers, body: new Uint8Array(file) },
+    });
+    return (await response.json()) as TakenRun & { readonly agents?: readonly TakenRun[] };
   }
 
   async summary(run: string): Promise<Summary> {
@@ -107,10 +117,20 @@ interface Problem {
   readonly detail?: string;
 }
 
-function problemError({ code = "", detail = "" }: Problem, status: number): ExitError {
+/** What the server answered in place of what was asked for. */
+export class ServerProblem extends ExitError {
+  readonly status: number;
+
+  constructor(message: string, { exit, status }: { readonly exit: number; readonly status: number }) {
+    super(message, exit);
+    this.status = status;
+  }
+}
+
+function problemError({ code = "", detail = "" }: Problem, status: number): ServerProblem {
   const known = Object.entries(PROBLEMS).find(([name]) => name === code)?.[1];
   const exit = known?.[1] ?? (status >= 500 ? exits.defect : exits.usage);
-  return new ExitError(detail === "" ? `the server answered ${status}` : detail, exit);
+  return new ServerProblem(detail === "" ? `the server answered ${status}` : detail, { exit, status });
 }
 
 async function* eventsIn(

@@ -9,7 +9,7 @@ import { FACTS_VERSION, type TurnRow } from "../../core/facts.ts";
 import { emptyRun } from "../../core/run.ts";
 import type { Store } from "../../engine/ports.ts";
 import { EXPORT_KIND, type ExportedRun, type RunExport } from "../../host/exported-run.ts";
-import { journalLine } from "../../host/run-export.ts";
+import { cutTurn, journalLine } from "../../host/run-export.ts";
 import { turnsOf } from "../../host/stored-runs.ts";
 import { usageError } from "../exit.ts";
 
@@ -144,8 +144,9 @@ async function storedProblems(
   let [read, uncompared] = [0, 0];
   for await (const row of turnsOf(store, run, { from: 1, to: rows.length })) {
     journal.update(journalLine(row));
-    if (row.turn < from || changed.has(row.turn)) uncompared++;
-    else if (!isSame(row, rows[read])) others.push(row.turn);
+    const shown = row.turn < from ? cutTurn(row) : row;
+    if (changed.has(row.turn)) uncompared++;
+    else if (!isSame(shown, rows[read])) others.push(row.turn);
     read++;
   }
   const isOther = others.length > 0 || read < rows.length || journal.digest("hex") !== hash;

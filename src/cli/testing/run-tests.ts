@@ -6,6 +6,7 @@ import { ExitError } from "../exit.ts";
 import type { LoadedPack } from "../load-pack.ts";
 import { readPackText } from "../read-file.ts";
 import { schemaBeside } from "../schema-beside.ts";
+import { skillsBeside } from "../skills-beside.ts";
 import type { Difference } from "./difference.ts";
 import type { Mistakes } from "./document.ts";
 import { judge, judgeChecks } from "./judge.ts";
@@ -28,7 +29,7 @@ function openOne(path: string, mistakes: Mistakes, from: string): LoadedPack | u
   try {
     const read = readPackText(path);
     if (!read.ok) mistakes.add(`${path}: ${read.finding.message}`);
-    const opened = read.ok ? openPack(read.text, { file: path, schemaFile: schemaBeside(path) }) : undefined;
+    const opened = read.ok ? openPack(read.text, { file: path, ...filesBeside(path) }) : undefined;
     if (opened?.ok === true) return { program: opened.program, digest: opened.digest, text: read.text };
     for (const { severity, file, line, column, code, message } of opened?.diagnostics ?? [])
       if (severity === "error") mistakes.add(`${file}:${line}:${column}: ${code}: ${message}`);
@@ -38,6 +39,8 @@ function openOne(path: string, mistakes: Mistakes, from: string): LoadedPack | u
   }
   return undefined;
 }
+
+const filesBeside = (path: string) => ({ schemaFile: schemaBeside(path), skillFolder: skillsBeside(path) });
 
 export interface RunTestsOptions {
   readonly packs: ReadonlyMap<string, LoadedPack>;

@@ -1,17 +1,16 @@
 // From config.yaml to everything a gateway starts with: the configuration, its pipelines and its plugins.
 // All problems are found before anything runs.
 
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { parseDocument } from "yaml";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { get, isObject, type Json, type JsonObject, put } from "../../base/json.ts";
 import { checkUses, findPlugins, type PluginSet } from "../installed-plugins.ts";
 import { compilePipelines } from "../pipeline/compile-pipelines.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import { type GatewayConfig, readConfig } from "./config.ts";
 import { forbiddenToAgent } from "./scopes.ts";
-import { type Findings, noFindings } from "./section.ts";
-import { substituted } from "./substituted.ts";
+import { type Findings, noFindings, Section } from "./section.ts";
+import { readYaml } from "./yaml-file.ts";
 
 export interface GatewaySetup extends PluginSet {
   readonly config: GatewayConfig;
@@ -25,19 +24,18 @@ export interface Reading {
   readonly env: (name: string) => string | undefined;
 }
 
-const FILE_BYTES_MAX = 5_000_000;
-
 /** With errors the setup must not be run. */
 export function readSetup(reading: Reading): GatewaySetup {
   const findings = noFindings();
   const gathered = gather(reading, findings);
   if (gathered === undefined) return nothing(reading, findings);
   const config = readConfig(gathered.document, dirname(resolve(reading.file)), findings);
-  const say = (problem: string) => findings.errors.push(problem);
+  const say = (problem: string, about?: Json) =>
+    void findings.errors.push(`${findings.places.of(about)}${problem}`);
   const pipelines = compilePipelines(gathered.pipelines, say);
   const set = findPlugins(config, findings);
   checkUses(pipelines, set, findings);
-  checkTokens(config, pipelines, say);
+  checkTokens(gathered.document, { config, pipelines, say });
   const isStrict = get(get(gathered.document, "service"), "strict_mode") === true;
   const errors = [...findings.errors, ...(isStrict ? findings.unknown : [])];
   const warnings = [...findings.warnings, ...(isStrict ? [] : findings.unknown)];
@@ -50,11 +48,14 @@ const nothing = ({ file }: Reading, { errors }: Findings): GatewaySetup => ({
   ...{ pipelines: new Map(), plugins: new Map(), skipped: new Map(), errors, warnings: [] },
 });
 
-function checkTokens(
-  config: GatewayConfig,
-  pipelines: ReadonlyMap<string, Pipeline>,
-  say: (problem: string) => void,
-): void {
+interface TokenCheck {
+  readonly config: GatewayConfig;
+  readonly pipelines: ReadonlyMap<string, Pipeline>;
+  readonly say: (problem: string, about?: Json) => void;
+}
+
+function checkTokens(document: JsonObject, { config, pipelines, say }: TokenCheck): void {
+  const written = get(get(get(document, "api"), "auth"), "tokens");
   for (const token of config.api.tokens) {
     const startsAgent = (name: string) => {
       const pipeline = pipelines.get(name);
@@ -65,6 +66,7 @@ function checkTokens(
       const list = forbidden.map((scope) => `\`${scope}\``).join(", ");
       say(
         `the token for \`${token.forPlugin}\` must not have ${list} (with it the agent could start itself)`,
+        Array.isArray(written) ? written.find((one: Json) => get(one, "token") === token.token) : undefined,
       );
     }
   }
@@ -81,41 +83,52 @@ interface Gathered {
  */
 function gather({ file, env }: Reading, findings: Findings): Gathered | undefined {
   const folder = dirname(resolve(file));
+  const { places } = findings;
   const seen = new Set<string>();
+  /** Files beside the configuration are named as it was. */
+  const nameOf = (path: string): string => join(dirname(file), relative(folder, path));
   const read = (path: string): JsonObject => {
     const real = realPath(path);
     if (real !== undefined && seen.has(real)) return {};
     seen.add(real ?? path);
-    return readYaml(path, env, findings);
+    return readYaml({ path, name: nameOf(path), env }, findings);
   };
   const document = read(resolve(file));
   if (findings.errors.length > 0 && Object.keys(document).length === 0) return undefined;
   const plugins: Record<string, Json> = {};
+  const pluginPlaces = new Map<string, string>();
   const pipelines: Json[] = [];
-  const take = (from: JsonObject, path: string): void => {
-    const entries = get(from, "plugins");
+  const take = (from: JsonObject): void => {
+    const entries = get(from, "plugins") ?? {};
+    const wrong = (key: string, why: string) =>
+      void findings.errors.push(`${places.of(from, key)}\`${key}\` ${why}`);
+    if (!isObject(entries)) wrong("plugins", "is not a mapping");
     for (const [name, entry] of Object.entries(isObject(entries) ? entries : {})) {
+      const place = places.of(entries, name);
       if (Object.hasOwn(plugins, name))
-        findings.errors.push(`\`${path}\` has \`plugins.${name}\` a second time`);
+        findings.errors.push(`${place}there is \`plugins.${name}\` a second time`);
       put(plugins, name, entry);
+      pluginPlaces.set(name, place);
     }
     const list = get(from, "pipelines") ?? [];
     if (Array.isArray(list)) pipelines.push(...(list as readonly Json[]));
-    else findings.errors.push(`\`pipelines\` of \`${path}\` is not a list`);
+    else wrong("pipelines", "is not a list");
   };
-  take(document, file);
-  const include = get(document, "include");
-  const included = Array.isArray(include) ? include.filter((one) => typeof one === "string") : [];
+  take(document);
+  const included = new Section(document, "", findings).texts("include");
   for (const path of [...included.map((one) => resolve(folder, one)), ...pipelineFiles(folder)]) {
     const from = read(path);
-    take(from, path);
+    take(from);
     for (const key of Object.keys(from))
       if (key !== "plugins" && key !== "pipelines")
         findings.unknown.push(
-          `\`${key}\` of \`${path}\` is ignored: only plugins and pipelines are read there`,
+          `${places.of(from, key)}\`${key}\` is ignored: only plugins and pipelines are read here`,
         );
   }
-  return { document: { ...document, plugins }, pipelines };
+  const whole = { ...document, plugins };
+  places.copy(document, whole);
+  places.copy({}, plugins, pluginPlaces);
+  return { document: whole, pipelines };
 }
 
 /** Sorted by name. */
@@ -129,48 +142,6 @@ function pipelineFiles(folder: string): readonly string[] {
     ...(isThere(single, "isFile") ? [single] : []),
     ...names.toSorted().map((name) => join(many, name)),
   ];
-}
-
-function readYaml(path: string, env: Reading["env"], findings: Findings): JsonObject {
-  const say = (why: string) => void findings.errors.push(`\`${path}\` ${why}`);
-  const text = textOf(path, say);
-  if (text === undefined) return {};
-  // Without a schema of its own a document is read by YAML 1.2, where `on` is a text.
-  const document = parseDocument(text, { version: "1.2", uniqueKeys: true });
-  const [first] = document.errors;
-  if (first !== undefined) {
-    say(`is not YAML: ${first.message.split("\n", 1)[0]}`);
-    return {};
-  }
-  const value = plain(document, say);
-  if (value === null) return {};
-  const missing = (name: string) => say(`needs the variable \`${name}\`, which is not set`);
-  const filled = substituted(value, env, missing);
-  if (isObject(filled)) return filled;
-  say("is not a mapping");
-  return {};
-}
-
-function plain(document: ReturnType<typeof parseDocument>, say: (why: string) => void): Json {
-  try {
-    return document.toJS() as Json;
-  } catch (error) {
-    // Aliases that multiply beyond the reader's limit.
-    if (!(error instanceof ReferenceError)) throw error;
-    say(`cannot be read: ${error.message}`);
-    return null;
-  }
-}
-
-function textOf(path: string, say: (why: string) => void): string | undefined {
-  try {
-    if (statSync(path).size <= FILE_BYTES_MAX) return readFileSync(path, "utf8");
-    say("is too large");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    say(code === "ENOENT" ? "is not there" : `cannot be read (${code ?? "unknown reason"})`);
-  }
-  return undefined;
 }
 
 function realPath(path: string): string | undefined {

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { get, isObject, type Json, type JsonObject } from "../../base/json.ts";
 import { isScope, type Token } from "./scopes.ts";
-import { type Findings, Section } from "./section.ts";
+import { type Findings, noFindings, Section } from "./section.ts";
 
 export interface GatewayConfig {
   readonly service: ServiceConfig;
@@ -137,7 +137,7 @@ function readApi(api: Section): ApiConfig {
   const key = auth.text("api_key", undefined);
   const tokens = [
     ...(key === undefined ? [] : [{ token: key, scopes: ["*"], forPlugin: undefined }]),
-    ...auth.list("tokens").map((_, index) => readToken(auth, index)),
+    ...auth.sections("tokens").map(readToken),
   ];
   auth.done();
   const listen = api.text("listen", "127.0.0.1:8080");
@@ -159,8 +159,7 @@ function readApi(api: Section): ApiConfig {
   return read;
 }
 
-function readToken(auth: Section, index: number): Token {
-  const entry = new Section(auth.list("tokens")[index], auth.at(`tokens[${index}]`), auth.findings);
+function readToken(entry: Section): Token {
   const scopes = entry.texts("scopes");
   for (const scope of scopes)
     if (!isScope(scope)) entry.wrong("scopes", `has \`${scope}\`, which is no scope`);
@@ -180,8 +179,7 @@ function readPlugins(plugins: Section): ReadonlyMap<string, PluginEntry> {
 }
 
 /** The entry of a plugin that the configuration does not name. */
-export const defaultEntry = (name: string): PluginEntry =>
-  readEntry(name, new Section({}, "", { errors: [], warnings: [], unknown: [] }));
+export const defaultEntry = (name: string): PluginEntry => readEntry(name, new Section({}, "", noFindings()));
 
 function readEntry(name: string, entry: Section): PluginEntry {
   const retry = entry.section("retry");
@@ -216,10 +214,9 @@ const CALENDAR = ["cron", "at", "after", "days", "weekdays", "time", "timezone"]
 
 function readSchedules(entry: Section): readonly Schedule[] {
   const one = entry.get("schedule");
-  const many = entry.list("schedules");
   const sections = [
     ...(one === undefined ? [] : [entry.section("schedule")]),
-    ...many.map((value, index) => new Section(value, entry.at(`schedules[${index}]`), entry.findings)),
+    ...entry.sections("schedules"),
   ];
   const schedules = sections.map((section, index) => readSchedule(section, index));
   const ids = schedules.map(({ id }) => id);
@@ -232,9 +229,11 @@ function readSchedule(section: Section, index: number): Schedule {
   if (!section.has("every")) section.wrong("every", "is missing");
   const payload = section.section("payload");
   payload.keys();
+  const everyMs = section.has("every") ? section.duration("every", "60s") : 0;
+  if (section.has("every") && everyMs === 0) section.wrong("every", "is no time at all (expected 30s or 5m)");
   const schedule = {
     id: section.text("id", `schedule_${index + 1}`),
-    everyMs: section.has("every") ? section.duration("every", "60s") : 0,
+    everyMs,
     jitterMs: section.has("jitter") ? section.duration("jitter", "0s") : 0,
     command: section.text("command", "poll"),
     payload: payload.value,

@@ -4,6 +4,7 @@
 import { durationMs } from "../../base/duration.ts";
 import { get, isObject, type Json, type JsonObject } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
+import { Places } from "./places.ts";
 
 /** What was found while reading; texts without a full stop. */
 export interface Findings {
@@ -11,19 +12,23 @@ export interface Findings {
   readonly warnings: string[];
   /** Keys nobody knows: warnings, or errors where the configuration is read strictly. */
   readonly unknown: string[];
+  /** Where everything stands. */
+  readonly places: Places;
 }
 
-export const noFindings = (): Findings => ({ errors: [], warnings: [], unknown: [] });
+export const noFindings = (): Findings => ({ errors: [], warnings: [], unknown: [], places: new Places() });
 
 export class Section {
   readonly path: string;
   readonly value: JsonObject;
   readonly findings: Findings;
   readonly #asked = new Set<string>();
+  readonly #place: string;
 
-  constructor(value: Json | undefined, path: string, findings: Findings) {
+  constructor(value: Json | undefined, path: string, findings: Findings, place = "") {
     this.path = path;
     this.findings = findings;
+    this.#place = findings.places.of(value) || place;
     this.value = isObject(value) ? value : {};
     if (value !== undefined && value !== null && !isObject(value)) this.wrong(undefined, "is not a mapping");
   }
@@ -35,7 +40,16 @@ export class Section {
   }
 
   section(key: string): Section {
-    return new Section(this.get(key), this.at(key), this.findings);
+    return new Section(this.get(key), this.at(key), this.findings, this.#placeOf(key));
+  }
+
+  /** The items of a list, each a mapping. */
+  sections(key: string): readonly Section[] {
+    const list = this.list(key);
+    const { places } = this.findings;
+    return list.map((one, index) => {
+      return new Section(one, `${this.at(key)}[${index}]`, this.findings, places.of(list, index));
+    });
   }
 
   text<T extends string | undefined>(key: string, fallback: T): string | T {
@@ -108,11 +122,17 @@ export class Section {
   }
 
   wrong(key: string | undefined, why: string): void {
-    this.findings.errors.push(`\`${key === undefined ? this.path : this.at(key)}\` ${why}`);
+    const path = key === undefined ? this.path : this.at(key);
+    this.findings.errors.push(`${this.#placeOf(key)}\`${path}\` ${why}`);
   }
 
   warn(key: string, why: string): void {
-    this.findings.warnings.push(`\`${this.at(key)}\` ${why}`);
+    this.findings.warnings.push(`${this.#placeOf(key)}\`${this.at(key)}\` ${why}`);
+  }
+
+  /** Of a key that is missing, the mapping's. */
+  #placeOf(key: string | undefined): string {
+    return this.findings.places.of(this.value, key?.split(/[.[]/, 1)[0]) || this.#place;
   }
 
   /** Call when everything that is known was asked for. */
@@ -121,7 +141,9 @@ export class Section {
       if (this.#asked.has(key)) continue;
       const meant = suggest(key, this.#asked);
       const hint = meant === undefined ? "" : ` (did you mean \`${meant}\`?)`;
-      this.findings.unknown.push(`\`${this.at(key)}\` is not a key of the configuration${hint}`);
+      this.findings.unknown.push(
+        `${this.#placeOf(key)}\`${this.at(key)}\` is not a key of the configuration${hint}`,
+      );
     }
   }
 }

@@ -12,14 +12,14 @@ import type { GatewayLog } from "../gateway.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import type { Enqueued } from "../queue/enqueue.ts";
 import { jobRecord } from "../queue/job.ts";
-import { countJobs, jobById, jobTree } from "../queue/jobs.ts";
+import { countJobs, isTreeOpen, jobById, jobTree } from "../queue/jobs.ts";
 import type { QueueFile } from "../queue/queue-file.ts";
 import type { Catalog } from "../router/follow.ts";
 import { type Trigger, triggerCommand, triggerPipeline } from "../triggers.ts";
 import { admit } from "./caller.ts";
 import { DoorError } from "./door-error.ts";
 import { noticeStream } from "./notice-stream.ts";
-import { isSettled, treeReport } from "./tree-report.ts";
+import { treeReport } from "./tree-report.ts";
 import { readTrigger } from "./trigger-body.ts";
 
 export interface DoorOptions {
@@ -29,6 +29,9 @@ export interface DoorOptions {
   readonly clock: Clock;
   readonly log: GatewayLog;
 }
+
+/** The longest a timer of Node can be. */
+const TIMER_MAX_MS = 2_147_483_647;
 
 export class Door {
   readonly #options: DoorOptions;
@@ -140,11 +143,11 @@ export class Door {
   /** Until nothing of the tree is left to do, or the caller's time is over. */
   async #wait(c: Context, pipeline: Pipeline, { id }: Enqueued): Promise<Response> {
     const { file, setup } = this.#options;
-    const timeoutMs = Math.min(pipeline.timeoutMs, setup.config.api.syncTimeoutMs);
+    const timeoutMs = Math.min(pipeline.timeoutMs, setup.config.api.syncTimeoutMs, TIMER_MAX_MS);
     const over = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing.signal, c.req.raw.signal]);
     const settled = Promise.withResolvers<boolean>();
     const look = (): void => {
-      if (isSettled(jobTree(file, id))) settled.resolve(true);
+      if (!isTreeOpen(file, id)) settled.resolve(true);
     };
     const forget = file.onChange(look);
     over.addEventListener("abort", () => settled.resolve(false), { once: true });
@@ -152,7 +155,8 @@ export class Door {
     try {
       const isOver = await settled.promise;
       await file.durable();
-      if (!isOver) return c.json({ job_id: id, status: "queued", timeout_exceeded: true }, 202);
+      const status = jobById(file, id)?.status ?? "queued";
+      if (!isOver) return c.json({ job_id: id, status, timeout_exceeded: true }, 202);
       return c.json(treeReport(file, jobTree(file, id), pipeline));
     } finally {
       forget();

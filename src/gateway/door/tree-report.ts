@@ -10,16 +10,13 @@ import type { QueueFile } from "../queue/queue-file.ts";
 import { ENDS } from "../router/correlation.ts";
 import { isToolOfAgent } from "../router/follow.ts";
 
-export const isSettled = (tree: readonly Job[]): boolean =>
-  tree.every(({ status }) => status !== "queued" && status !== "running");
-
 export function treeReport(file: QueueFile, tree: readonly Job[], pipeline: Pipeline): JsonObject {
   const [root] = tree;
   const own = tree.filter(({ instanceId }) => instanceId === root?.instanceId);
   const last = own.findLast(({ stepId }) => stepId !== null && pipeline.terminals.includes(stepId));
   const failed = own.find(({ status }) => status !== "succeeded");
   const documents = tree.map((job) => ({ job, document: documentOf(file, job.id) }));
-  const ended = Math.max(...tree.map(({ completedAt, createdAt }) => completedAt ?? createdAt));
+  const ended = tree.reduce((last, job) => Math.max(last, job.completedAt ?? job.createdAt), 0);
   return {
     job_id: root?.id ?? null,
     status: failed?.status ?? "succeeded",

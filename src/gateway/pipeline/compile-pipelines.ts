@@ -5,23 +5,20 @@ import { must } from "../../base/assert.ts";
 import type { Json } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
 import type { Pipeline, PipelineNode } from "./pipeline.ts";
-import { readPipeline, type WrittenPipeline, type WrittenStep } from "./read-pipeline.ts";
+import { readPipeline, type Say, type WrittenPipeline, type WrittenStep } from "./read-pipeline.ts";
 
 /** Calls of calls can multiply. */
 const NODES_MAX = 1_000;
 
 /** Sorted by name. Pipelines with errors are left out; `say` hears why. */
-export function compilePipelines(
-  values: readonly Json[],
-  say: (problem: string) => void,
-): ReadonlyMap<string, Pipeline> {
+export function compilePipelines(values: readonly Json[], say: Say): ReadonlyMap<string, Pipeline> {
   const written = new Map<string, WrittenPipeline>();
   const named = new Set<string>();
   for (const value of values) {
     const read = readPipeline(value, say);
     const name = read?.name;
     if (name === undefined) continue;
-    if (named.has(name)) say(`two pipelines have the name \`${name}\``);
+    if (named.has(name)) say(`two pipelines have the name \`${name}\``, value);
     named.add(name);
     written.set(name, read as WrittenPipeline);
   }
@@ -34,11 +31,12 @@ const byName = (a: Pipeline, b: Pipeline): number => (a.name < b.name ? -1 : 1);
 function compile(
   pipeline: WrittenPipeline,
   all: ReadonlyMap<string, WrittenPipeline>,
-  say: (problem: string) => void,
+  say: Say,
 ): Pipeline | undefined {
   const assembly = new Assembly(all);
   const part = assembly.sequence(pipeline.steps, "", [pipeline.name]);
-  for (const problem of assembly.problems) say(`pipeline \`${pipeline.name}\`: ${problem}`);
+  for (const [problem, about] of assembly.problems)
+    say(`pipeline \`${pipeline.name}\`: ${problem}`, about ?? pipeline.source);
   if (assembly.problems.size > 0) return undefined;
   const { name, on, isSynchronous, timeoutMs } = pipeline;
   const terminals = part.exits;
@@ -53,7 +51,8 @@ interface Part {
 const NOTHING: Part = { entries: [], exits: [] };
 
 class Assembly {
-  readonly problems = new Set<string>();
+  /** Each with the step it is about, unless it is about the whole. */
+  readonly problems = new Map<string, Json | undefined>();
   readonly #all: ReadonlyMap<string, WrittenPipeline>;
   readonly #nodes = new Map<string, Omit<PipelineNode, "next">>();
   readonly #next = new Map<string, string[]>();
@@ -99,11 +98,12 @@ class Assembly {
 
   #node(step: WrittenStep & { kind: "uses" }, id: string): Part {
     if (this.#nodes.size >= NODES_MAX) {
-      this.problems.add(`it has more than ${NODES_MAX} steps, those of called pipelines included`);
+      this.problems.set(`it has more than ${NODES_MAX} steps, those of called pipelines included`, undefined);
       return NOTHING;
     }
-    if (this.#nodes.has(id)) this.problems.add(`two steps have the id \`${id}\``);
-    this.#nodes.set(id, { id, plugin: step.plugin, baggage: step.baggage, with: step.with });
+    const { plugin, baggage, source } = step;
+    if (this.#nodes.has(id)) this.problems.set(`two steps have the id \`${id}\``, source);
+    this.#nodes.set(id, { id, plugin, baggage, with: step.with, source });
     this.#next.set(id, []);
     return { entries: [id], exits: [id] };
   }
@@ -111,13 +111,14 @@ class Assembly {
   #call(step: WrittenStep & { kind: "call" }, prefix: string, trail: readonly string[]): Part {
     const called = this.#all.get(step.pipeline);
     if (trail.includes(step.pipeline)) {
-      this.problems.add(`it calls itself: ${[...trail, step.pipeline].join(" → ")}`);
+      this.problems.set(`it calls itself: ${[...trail, step.pipeline].join(" → ")}`, step.source);
       return NOTHING;
     }
     if (called === undefined) {
       const meant = suggest(step.pipeline, this.#all.keys());
       const hint = meant === undefined ? "" : ` (did you mean \`${meant}\`?)`;
-      this.problems.add(`step \`${step.id}\` calls \`${step.pipeline}\`, which is not a pipeline${hint}`);
+      const problem = `step \`${step.id}\` calls \`${step.pipeline}\`, which is not a pipeline${hint}`;
+      this.problems.set(problem, step.source);
       return NOTHING;
     }
     if (this.problems.size > 0) return NOTHING;

@@ -1,6 +1,8 @@
 // A pipeline as it is run: nodes that start plugins, and what follows what. Nesting, splits and calls are
 // gone.
 
+import type { Json } from "../../base/json.ts";
+
 export interface Pipeline {
   readonly name: string;
   /** The type of event that enters it. */
@@ -21,6 +23,8 @@ export interface PipelineNode {
   /** Key of the payload → template. */
   readonly with: ReadonlyMap<string, string>;
   readonly next: readonly string[];
+  /** The step as it was written. */
+  readonly source: Json;
 }
 
 export interface Source {

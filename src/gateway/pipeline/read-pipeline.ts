@@ -12,9 +12,11 @@ export interface WrittenPipeline {
   readonly isSynchronous: boolean;
   readonly timeoutMs: number;
   readonly steps: readonly WrittenStep[];
+  /** What it was read from. */
+  readonly source: Json;
 }
 
-export type WrittenStep = { readonly id: string } & (
+export type WrittenStep = { readonly id: string; readonly source: Json } & (
   | {
       readonly kind: "uses";
       readonly plugin: string;
@@ -25,7 +27,8 @@ export type WrittenStep = { readonly id: string } & (
   | { readonly kind: "call"; readonly pipeline: string }
 );
 
-type Say = (problem: string) => void;
+/** Hears what is wrong, and with which part of what was written. */
+export type Say = (problem: string, about?: Json) => void;
 
 const PIPELINE_KEYS = ["name", "on", "execution_mode", "timeout", "max_depth", "steps"];
 const KINDS = ["uses", "steps", "split", "call"] as const;
@@ -35,13 +38,13 @@ const DEPTH_MAX = 50;
 export function readPipeline(value: Json, say: Say): WrittenPipeline | undefined {
   const name = get(value, "name");
   if (!isObject(value) || typeof name !== "string" || !/^[^\s/]{1,200}$/.test(name)) {
-    say("a pipeline has no `name`, or one with white space or `/` in it");
+    say("a pipeline has no `name`, or one with white space or `/` in it", value);
     return undefined;
   }
   let isRight = true;
-  const wrong: Say = (problem) => {
+  const wrong: Say = (problem, about = value) => {
     isRight = false;
-    say(`pipeline \`${name}\`: ${problem}`);
+    say(`pipeline \`${name}\`: ${problem}`, about);
   };
   unknownKeys(value, PIPELINE_KEYS, wrong);
   const on = get(value, "on");
@@ -57,7 +60,8 @@ export function readPipeline(value: Json, say: Say): WrittenPipeline | undefined
   const steps = readSteps(get(value, "steps"), { prefix: "", depth: 0, key: "steps" }, wrong);
   repeatedIds(steps, wrong);
   if (!isRight) return undefined;
-  return { name, on: String(on), isSynchronous: mode === "synchronous", timeoutMs: timeoutMs ?? 0, steps };
+  const isSynchronous = mode === "synchronous";
+  return { name, on: String(on), isSynchronous, timeoutMs: timeoutMs ?? 0, steps, source: value };
 }
 
 interface Place {
@@ -82,7 +86,8 @@ function readSteps(value: Json | undefined, place: Place, wrong: Say): readonly 
   });
 }
 
-function readStep(value: Json, place: Place, wrong: Say): WrittenStep | undefined {
+function readStep(value: Json, place: Place, refuse: Say): WrittenStep | undefined {
+  const wrong: Say = (problem, about) => refuse(problem, about ?? (isObject(value) ? value : undefined));
   const id = get(value, "id") ?? place.prefix;
   if (!isObject(value) || typeof id !== "string" || !/^\S{1,200}$/.test(id)) {
     wrong(`\`${place.prefix}\` is not a step, or its \`id\` is not a name`);
@@ -100,16 +105,17 @@ function readStep(value: Json, place: Place, wrong: Say): WrittenStep | undefine
   );
   if (kind === "steps" || kind === "split") {
     const inside = { prefix: `${id}/`, depth: place.depth + 1, key: kind };
-    return { id, kind, steps: readSteps(value[kind], inside, wrong) };
+    return { id, kind, steps: readSteps(value[kind], inside, wrong), source: value };
   }
   const target = value[kind];
   if (typeof target !== "string" || target === "") {
     wrong(`step \`${id}\`: \`${kind}\` is not a name`);
     return undefined;
   }
-  if (kind === "call") return { id, kind, pipeline: target };
+  if (kind === "call") return { id, kind, pipeline: target, source: value };
   const say: Say = (problem) => wrong(`step \`${id}\`: ${problem}`);
-  return { id, kind, plugin: target, baggage: readBaggage(value, say), with: readWith(value, say) };
+  const parts = { baggage: readBaggage(value, say), with: readWith(value, say) };
+  return { id, kind, plugin: target, ...parts, source: value };
 }
 
 function readBaggage(step: JsonObject, wrong: Say): ReadonlyMap<string, Source> {
@@ -154,7 +160,7 @@ function unknownKeys(value: JsonObject, known: readonly string[], wrong: Say): v
 function repeatedIds(steps: readonly WrittenStep[], wrong: Say): void {
   const seen = new Set<string>();
   const visit = (step: WrittenStep): void => {
-    if (seen.has(step.id)) wrong(`two steps have the id \`${step.id}\``);
+    if (seen.has(step.id)) wrong(`two steps have the id \`${step.id}\``, step.source);
     seen.add(step.id);
     if (step.kind === "steps" || step.kind === "split") step.steps.forEach(visit);
   };

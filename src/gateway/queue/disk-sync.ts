@@ -12,6 +12,8 @@ export class DiskSync implements Disposable {
   #log: number | undefined;
   #wanted = 0;
   #done = 0;
+  /** Something was committed that need not last by itself. */
+  #hasMore = false;
   /** The round under way. It never rejects: what went wrong is told to those who wait. */
   #round: Promise<void> | undefined;
   #failed: Fault | undefined;
@@ -22,12 +24,19 @@ export class DiskSync implements Disposable {
 
   /** Something was committed that must last. */
   want(): void {
+    this.#hasMore = false;
     this.#wanted += 1;
     void this.#begin();
   }
 
-  /** Resolves when all that was wanted so far is on the disk. */
+  /** Something was committed that is brought along, or when somebody is to be told of it. */
+  allow(): void {
+    this.#hasMore = true;
+  }
+
+  /** Resolves when all that was committed so far is on the disk. */
   async through(): Promise<void> {
+    if (this.#hasMore) this.want();
     const target = this.#wanted;
     while (this.#failed === undefined && this.#done < target) await this.#begin();
     if (this.#failed !== undefined) throw this.#failed;

@@ -77,16 +77,23 @@ export function jobById(file: QueueFile, id: string): Job | undefined {
   return row === undefined ? undefined : jobOf(row);
 }
 
+const TREE = `WITH RECURSIVE tree (id) AS (
+  SELECT id FROM job WHERE id = ?1 OR root_job_id = ?1
+  UNION SELECT job.id FROM job JOIN tree ON job.parent_job_id = tree.id
+)`;
+
 /** Itself and everything it led to, in the order of the queue. */
 export function jobTree(file: QueueFile, id: string): readonly Job[] {
-  const rows = file.all<Row>(
-    `WITH RECURSIVE tree (id) AS (
-       SELECT id FROM job WHERE id = ?1 OR root_job_id = ?1
-       UNION SELECT job.id FROM job JOIN tree ON job.parent_job_id = tree.id
-     ) SELECT job.* FROM job JOIN tree USING (id) ORDER BY seq`,
-    id,
+  return file.all<Row>(`${TREE} SELECT job.* FROM job JOIN tree USING (id) ORDER BY seq`, id).map(jobOf);
+}
+
+/** Whether anything of the tree is left to do. Asked after every commit, so it reads as little as it can. */
+export function isTreeOpen(file: QueueFile, id: string): boolean {
+  const isOpen = "status IN ('queued', 'running')";
+  return (
+    file.get(`SELECT 1 FROM job WHERE root_job_id = ? AND ${isOpen} LIMIT 1`, id) !== undefined ||
+    file.get(`${TREE} SELECT 1 FROM job JOIN tree USING (id) WHERE ${isOpen} LIMIT 1`, id) !== undefined
   );
-  return rows.map(jobOf);
 }
 
 export interface JobFilter {

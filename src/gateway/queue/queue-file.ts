@@ -110,11 +110,12 @@ export class QueueFile implements Disposable {
       throw error;
     }
     if (durable) this.#sync?.want();
+    else this.#sync?.allow();
     for (const listener of [...this.#listeners]) listener();
     return made;
   }
 
-  /** Resolves when everything that was committed as durable is on the disk. */
+  /** Resolves when everything that was committed is on the disk, also what nobody asked to be durable. */
   async durable(): Promise<void> {
     await this.#sync?.through();
   }

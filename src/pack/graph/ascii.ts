@@ -2,7 +2,7 @@
 
 import { clip, columns, oneLine } from "./label-text.ts";
 import type { GraphEdge, GraphModel, GraphNode } from "./model.ts";
-import { captionOf } from "./node-facts.ts";
+import { captionOf, labelsOf, limitOf } from "./node-facts.ts";
 import { type ReadingOrder, readingOrder } from "./order.ts";
 
 /** Wider labels are cut, so that targets stay in one column. */
@@ -62,7 +62,7 @@ function arrowOf({ placeOf }: ReadingOrder, { from, to }: GraphEdge): string {
 
 const nameOf = ({ name }: GraphNode): string => clip(oneLine(name), NAME_MAX);
 
-const labelOf = ({ labels }: GraphEdge): string => clip(labels.map(oneLine).join(" | "), LABEL_MAX);
+const labelOf = (edge: GraphEdge): string => clip(labelsOf(edge).join(" | "), LABEL_MAX);
 
 function startMark(node: GraphNode): string {
   if (node.entry) return "▶";
@@ -81,8 +81,8 @@ function factsOf(node: GraphNode): string {
   if (node.maxVisits !== null) {
     const { onMaxVisits } = node;
     const then = onMaxVisits === null ? ", then the run ends" : ` ↪ ${clip(oneLine(onMaxVisits), NAME_MAX)}`;
-    facts.push(`max ${node.maxVisits}${then}`);
-  }
+    facts.push(`${limitOf(node)}${then}`);
+  } else if (limitOf(node) !== "") facts.push(limitOf(node));
   for (const agent of node.agents) facts.push(`agent ${oneLine(agent)}`);
   const caption = captionOf(node);
   if (caption !== "") facts.push(caption);

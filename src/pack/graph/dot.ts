@@ -28,7 +28,7 @@ function nodeAttributes(node: GraphNode): string {
   else if (node.hybrid) attributes.push('shape="hexagon"', 'style="solid"');
   else if (node.composition !== null) attributes.push('shape="component"', 'style="solid"');
   if (node.terminal) attributes.push('peripheries="2"');
-  if (node.maxVisits !== null) attributes.push(`xlabel=${quote([limitOf(node)])}`);
+  if (limitOf(node) !== "") attributes.push(`xlabel=${quote([limitOf(node)])}`);
   return `[${attributes.join(", ")}]`;
 }
 

@@ -23,10 +23,17 @@ export function toGraphJson(graph: GraphModel): string {
         max_visits: node.maxVisits,
         on_max_visits: node.onMaxVisits,
         prompt: node.prompt,
+        ...(node.visits !== undefined && { visits: node.visits, current: node.current === true }),
       };
     }),
-    edges: graph.edges.map(({ from, to, kind, labels }) => {
-      return { from: nameOf(from), to: nameOf(to), kind, events: kind === "event" ? labels : [] };
+    edges: graph.edges.map(({ from, to, kind, labels, taken }) => {
+      return {
+        from: nameOf(from),
+        to: nameOf(to),
+        kind,
+        events: kind === "event" ? labels : [],
+        ...(taken !== undefined && { taken: taken.reduce((sum, times) => sum + times, 0) }),
+      };
     }),
   };
   return `${JSON.stringify(value, null, 2)}\n`;

@@ -33,6 +33,9 @@ export interface GraphNode {
   readonly maxVisits: number | null;
   readonly onMaxVisits: string | null;
   readonly prompt: string | null;
+  /** Of the run that is laid over the picture, if one is. */
+  readonly visits?: number;
+  readonly current?: boolean;
 }
 
 export interface GraphEdge {
@@ -42,6 +45,8 @@ export interface GraphEdge {
   readonly kind: "event" | "redirect" | "call";
   /** The events that take this way, in file order; for a redirect or a call one phrase. */
   readonly labels: readonly string[];
+  /** How often the run took each of them. */
+  readonly taken?: readonly number[];
 }
 
 export function graphOf(program: Program): GraphModel {

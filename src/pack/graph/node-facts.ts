@@ -6,6 +6,7 @@ import type { GraphEdge, GraphNode } from "./model.ts";
 /** How the state works and which prompt it sends, when the name does not say that already. */
 export function captionOf(node: GraphNode): string {
   const facts: string[] = [];
+  if (node.current === true) facts.push("here");
   if (node.external) facts.push("external");
   if (node.hybrid) facts.push("hybrid");
   if (node.composition !== null) facts.push(`composition ${oneLine(node.composition)}`);
@@ -16,12 +17,19 @@ export function captionOf(node: GraphNode): string {
 const stepsText = ({ steps = [] }: GraphNode): string =>
   steps.length === 0 ? "" : ` (${steps.map(oneLine).join(", ")})`;
 
-/** The guard in two words; empty for a state without one. */
-export const limitOf = ({ maxVisits }: GraphNode): string => (maxVisits === null ? "" : `max ${maxVisits}`);
+/** The guard in two words, or how far a run has used it up; empty for a state without one. */
+export function limitOf({ maxVisits, visits }: GraphNode): string {
+  if (visits !== undefined) return maxVisits === null ? `×${visits}` : `${visits}/${maxVisits}`;
+  return maxVisits === null ? "" : `max ${maxVisits}`;
+}
+
+/** The events of an edge, with how often a run took each. */
+export const labelsOf = ({ labels, taken }: GraphEdge): readonly string[] =>
+  labels.map((label, nth) => `${oneLine(label)}${taken?.[nth] ? ` ×${taken[nth]}` : ""}`);
 
 /** Labels that fit a picture: a long list is cut and counted. */
 export function shownLabels(edge: GraphEdge, max: number): readonly string[] {
-  const labels = edge.labels.map(oneLine);
+  const labels = labelsOf(edge);
   return labels.length <= max ? labels : [...labels.slice(0, max - 1), `${labels.length - max + 1} more`];
 }
 
@@ -40,5 +48,7 @@ export function sentenceOf(node: GraphNode): string {
     const then = node.onMaxVisits === null ? "the run ends" : oneLine(node.onMaxVisits);
     parts.push(`at most ${node.maxVisits} visits, then ${then}`);
   }
+  if (node.visits !== undefined) parts.push(`${node.visits} ${node.visits === 1 ? "visit" : "visits"}`);
+  if (node.current === true) parts.push("here");
   return parts.join(", ");
 }

@@ -52,6 +52,8 @@ export const style = `
 text{font-family:${FONT};text-anchor:middle}
 .name{font-size:14px;font-weight:600}.caption{font-size:11px}.label{font-size:12px}
 .badge-text{font-size:11px;font-weight:600}
+.current .box{stroke-width:3}
+.unvisited{opacity:.55}
 .box{stroke-width:1.5}.inner{fill:none;stroke-width:1}
 .edge{fill:none;stroke-width:1.5}.redirect{stroke-dasharray:5 4}.external .box{stroke-dasharray:6 4}
 ${colors(light)}

@@ -6,7 +6,7 @@ import { curveThrough, number } from "./curve.ts";
 import { oneLine } from "./label-text.ts";
 import { type Drawing, drawingOf, type PlacedAgent, type PlacedEdge, type PlacedNode } from "./layout.ts";
 import type { GraphModel, GraphNode } from "./model.ts";
-import { sentenceOf } from "./node-facts.ts";
+import { labelsOf, sentenceOf } from "./node-facts.ts";
 import { style } from "./svg-style.ts";
 
 export function toSvg(graph: GraphModel): string {
@@ -42,8 +42,8 @@ function paint({ nodes, edges, agents, start }: Drawing): readonly string[] {
 function describe(graph: GraphModel): string {
   const nameOf = (index: number) => oneLine(graph.nodes[index]?.name ?? "");
   const nodes = graph.nodes.map((node) => `${sentenceOf(node)}.`);
-  const edges = graph.edges.map(({ from, to, labels }) => {
-    return `${nameOf(from)} to ${nameOf(to)}: ${labels.map(oneLine).join(", ")}.`;
+  const edges = graph.edges.map((edge) => {
+    return `${nameOf(edge.from)} to ${nameOf(edge.to)}: ${labelsOf(edge).join(", ")}.`;
   });
   return [...nodes, ...edges].join(" ");
 }
@@ -93,6 +93,8 @@ function classesOf(node: GraphNode): string {
     if (node[flag]) classes.push(flag);
   }
   if (node.composition !== null) classes.push("composition");
+  if (node.current === true) classes.push("current");
+  if (node.visits === 0) classes.push("unvisited");
   return classes.join(" ");
 }
 
@@ -166,7 +168,7 @@ function edgeLabel({ edge, lines, x, y, width, height }: PlacedEdge): string {
     const base = top + nth * sizes.labelLine + 12;
     return `<text class="${name}" x="${number(x)}" y="${number(base)}">${escapeXml(line)}</text>`;
   });
-  const full = `<title>${escapeXml(edge.labels.map(oneLine).join(", "))}</title>`;
+  const full = `<title>${escapeXml(labelsOf(edge).join(", "))}</title>`;
   return `<g>${full}${rect("behind", { x, y, width, height }, 4)}${texts.join("")}</g>`;
 }
 

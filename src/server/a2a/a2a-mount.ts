@@ -11,6 +11,7 @@ const AGENT = "/a2a/{pack}/{agent}";
 const PATHS: readonly MountPath[] = [
   { method: "get", path: "/.well-known/agent-card.json", scope: null },
   { method: "get", path: "/.well-known/agent.json", scope: null },
+  { method: "get", path: "/.well-known/jwks.json", scope: null },
   { method: "get", path: `${AGENT}/agent-card.json`, scope: null },
   { method: "get", path: `${AGENT}/.well-known/agent-card.json`, scope: null },
   { method: "post", path: AGENT, scope: "any" },

@@ -8,6 +8,7 @@ import type { ServerParts } from "../server-parts.ts";
 import type { Post } from "../webhook/webhook-sender.ts";
 import { agentCard, type CardTerms, cardJson, cardResponse } from "./agent-card.ts";
 import { AgentDirectory, type ServedAgent } from "./agent-directory.ts";
+import type { CardKey } from "./card-key.ts";
 import { JournalAgent } from "./journal-agent.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
@@ -15,6 +16,7 @@ import { PushBook } from "./push-book.ts";
 import { PushSender } from "./push-sender.ts";
 import { answerRest } from "./rest.ts";
 import { type ServedRequest, versionOf } from "./served-request.ts";
+import { CardSigner, KEYS_PATH } from "./sign-card.ts";
 import { TaskIndex } from "./task-index.ts";
 
 export interface A2aOptions {
@@ -23,6 +25,8 @@ export interface A2aOptions {
   readonly a2aCompat: boolean;
   /** Begins the addresses on cards; without it what the client asked for does. */
   readonly publicUrl?: string | undefined;
+  /** Signs cards; without it they are not signed. */
+  readonly a2aKey?: CardKey | undefined;
   /** Sends to the addresses of clients. */
   readonly post: Post;
   readonly pausesMs?: readonly number[] | undefined;
@@ -33,13 +37,16 @@ export class A2aService implements AsyncDisposable {
   readonly #options: A2aOptions;
   readonly #directory = new AgentDirectory();
   readonly #starts = new OneAtATime();
+  readonly #signer: CardSigner | undefined;
   readonly #book: PushBook;
   readonly #push: PushSender;
   readonly #index: TaskIndex;
+  #swept: Promise<void> = Promise.resolve();
 
   constructor(parts: ServerParts, options: A2aOptions) {
     this.#parts = parts;
     this.#options = options;
+    this.#signer = options.a2aKey && new CardSigner(options.a2aKey);
     this.#index = new TaskIndex(parts);
     this.#book = new PushBook(parts.side);
     const { post, pausesMs } = options;
@@ -50,6 +57,12 @@ export class A2aService implements AsyncDisposable {
   begin(): this {
     this.#push.start();
     this.#index.begin();
+    const { blobs, store, clock, log } = this.#parts;
+    this.#swept = blobs.files
+      .sweep(store, clock.now())
+      .catch((error: unknown) =>
+        log.warn({ err: error }, "files of runs that are gone could not be removed"),
+      );
     return this;
   }
 
@@ -59,12 +72,14 @@ export class A2aService implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#swept;
     await this.#index.close();
     await this.#push[Symbol.asyncDispose]();
   }
 
   async answer(mounted: MountRequest): Promise<Response> {
     const { request, path, params } = mounted;
+    if (path.path === KEYS_PATH) return this.#keys();
     const { side } = this.#parts;
     const { pack, agent: key } = params;
     const agent =
@@ -96,9 +111,10 @@ export class A2aService implements AsyncDisposable {
   }
 
   async #card(request: Request, agent: ServedAgent): Promise<Response> {
-    const card = agentCard(agent, this.#cardTerms(request));
+    const terms = this.#cardTerms(request);
+    const card = agentCard(agent, terms);
     if (!this.#options.a2aCompat || versionOf(request) !== "0.3")
-      return cardResponse(request, agent, cardJson(card));
+      return cardResponse(request, agent, cardJson(terms.signer?.sign(card, terms.base) ?? card));
     // The one way the package gives to a card in the words of 0.3.
     const source = { getAuthenticatedExtendedAgentCard: async () => card };
     const legacy = new LegacyRestTransportHandler(source as never);
@@ -108,7 +124,15 @@ export class A2aService implements AsyncDisposable {
 
   #cardTerms(request: Request): CardTerms {
     const { tokenNeeded, a2aCompat, publicUrl } = this.#options;
-    return { base: publicUrl ?? new URL(request.url).origin, tokenNeeded, compat: a2aCompat };
+    const base = publicUrl ?? new URL(request.url).origin;
+    return { base, tokenNeeded, compat: a2aCompat, signer: this.#signer };
+  }
+
+  #keys(): Response {
+    const { a2aKey } = this.#options;
+    if (a2aKey === undefined) throw new Problem("not-found", "cards are not signed here");
+    const headers = { "content-type": "application/jwk-set+json", "cache-control": "public, max-age=300" };
+    return new Response(JSON.stringify({ keys: [a2aKey.publicKey] }), { headers });
   }
 }
 

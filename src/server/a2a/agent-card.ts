@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { A2A_PROTOCOL_VERSION, AgentCard, type AgentInterface } from "@a2a-js/sdk";
 import type { JsonObject } from "../../base/json.ts";
 import type { ServedAgent } from "./agent-directory.ts";
+import type { CardSigner } from "./sign-card.ts";
 
 export interface CardTerms {
   /** What its addresses begin with, like `http://127.0.0.1:7777`. */
@@ -11,6 +12,7 @@ export interface CardTerms {
   readonly tokenNeeded: boolean;
   /** 0.3 is spoken as well. */
   readonly compat: boolean;
+  readonly signer?: CardSigner | undefined;
 }
 
 const CACHED_SECONDS = 300;
@@ -61,7 +63,8 @@ export function extendedCard(agent: ServedAgent, terms: CardTerms): AgentCard {
     params: packParams(agent),
   };
   const capabilities = { ...card.capabilities, extensions: [extension] };
-  return { ...card, capabilities };
+  const extended = { ...card, capabilities };
+  return terms.signer?.sign(extended, terms.base) ?? extended;
 }
 
 function packParams({ program, pack, start, key }: ServedAgent): JsonObject {

@@ -42,11 +42,16 @@ export async function answerTask(parts: ServerParts, answer: TaskAnswer): Promis
       `the task \`${record.run}\` is ${whatItDoes(run)} and takes no message now`,
     );
   const terms = { by: speaker(principal, undefined), at: parts.clock.now() };
-  const fit = fitOf(questions, readMessage(message, answer.inputModes), terms);
+  const { files, ...words } = readMessage(message, answer.inputModes);
+  const fit = fitOf(questions, words, terms);
   if (typeof fit === "string") return { kind: "not-taken", why: fit };
+  // Nothing of a message is dropped unnoticed.
+  if (files.length > 0 && words.data.length > 0)
+    return { kind: "not-taken", why: "a file is said with text, not beside data" };
   const { question, input } = fit;
   const problem = await hindrance(parts, principal, question);
   if (problem !== undefined) throw problem;
+  parts.blobs.files.put({ run: record.run, message: sent.id }, files, parts.clock.now());
   const said = await sayAnswer(parts, question, { ...input, requestKey: keyOfMessage(sent) });
   if (said.kind === "refused") return { kind: "not-taken", why: refusalText(said.refusal) };
   if (said.kind === "closed" && !(await wasQuicker(parts, question.run, sent)))

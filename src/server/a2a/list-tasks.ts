@@ -24,7 +24,7 @@ const STATUSES: Readonly<Partial<Record<TaskState, readonly Status[]>>> = {
   [TaskState.TASK_STATE_FAILED]: ["failed", "budget_exhausted"],
   [TaskState.TASK_STATE_CANCELED]: ["cancelled"],
   [TaskState.TASK_STATE_REJECTED]: [],
-  [TaskState.TASK_STATE_AUTH_REQUIRED]: [],
+  [TaskState.TASK_STATE_AUTH_REQUIRED]: ["waiting"],
 };
 
 type Place = Pick<TaskEntry, "at" | "run">;

@@ -2,6 +2,7 @@
 
 import { type Message, type Part, Role } from "@a2a-js/sdk";
 import type { Json } from "../../base/json.ts";
+import { type FileLine, fileAddress } from "../file-book.ts";
 
 /** Where a message belongs. */
 export interface TaskPlace {
@@ -22,6 +23,14 @@ export const dataPart = (value: Json, mediaType = "application/json"): Part => (
   metadata: undefined,
   filename: "",
   mediaType,
+});
+
+/** By reference: the content stays where it is. */
+export const filePart = (file: FileLine): Part => ({
+  content: { $case: "url", value: fileAddress(file) },
+  metadata: { sha256: file.sha256 },
+  filename: file.name,
+  mediaType: file.type,
 });
 
 export const agentMessage = (place: TaskPlace, messageId: string, parts: readonly Part[]): Message =>

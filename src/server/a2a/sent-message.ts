@@ -9,14 +9,21 @@ import {
 } from "@a2a-js/sdk/errors";
 import { canonical, isObject, type Json } from "../../base/json.ts";
 import { sha256Of } from "../../base/sha256.ts";
+import { fileAddress, type SentFile, sentFile } from "../file-book.ts";
 import { PACK_EXTENSION } from "./agent-card.ts";
 
 const ID_CHARS_MAX = 500;
 
-/** Text as it was written, and data for programs. */
+/** Of one file, and of one message. */
+const FILE_BYTES_MAX = 5_000_000;
+const FILES_MAX = 20;
+const NAME_CHARS_MAX = 255;
+
+/** Text as it was written, data for programs, and files, which the text names. */
 export interface ReadMessage {
   readonly text: string;
   readonly data: readonly Json[];
+  readonly files: readonly SentFile[];
 }
 
 /** What the package reads as it comes: a wrong shape is refused before, with where it is wrong. */
@@ -53,35 +60,77 @@ export function checkedMessage({ message }: SendMessageRequest): Message {
   return message;
 }
 
-/** Files of text are text; others are refused, and none is fetched from elsewhere. */
+/** Files of text are read as text; of others a run is told where they are. None is fetched from elsewhere. */
 export function readMessage({ parts }: Message, inputModes: readonly string[]): ReadMessage {
   const texts: string[] = [];
   const data: Json[] = [];
+  const files: SentFile[] = [];
   for (const [index, part] of parts.entries()) {
     const { content } = part;
     if (content === undefined)
       throw new RequestMalformedError(`\`message.parts[${index}]\` holds neither text, data nor a file`);
     checkType(part, inputModes);
     if (content.$case === "data") data.push((content.value ?? null) as Json);
-    else texts.push(content.$case === "raw" ? content.value.toString("utf8") : content.value);
+    else if (content.$case !== "raw") texts.push(content.value);
+    else {
+      const file = fileIn(part, content.value, index);
+      files.push(file);
+      texts.push(isTextual(file.type) ? file.bytes.toString("utf8") : wordsFor(file));
+    }
   }
-  return { text: texts.join("\n"), data };
+  if (files.length > FILES_MAX) throw new RequestMalformedError(`a message has at most ${FILES_MAX} files`);
+  return { text: texts.join("\n"), data, files };
 }
 
+function fileIn({ filename, mediaType }: Part, content: Uint8Array, index: number): SentFile {
+  if (content.length > FILE_BYTES_MAX)
+    throw new RequestMalformedError(
+      `\`message.parts[${index}]\` is a file of ${content.length} bytes (${FILE_BYTES_MAX} are taken at most)`,
+    );
+  if (filename.length > NAME_CHARS_MAX || !filename.isWellFormed() || /\p{Cc}/u.test(filename))
+    throw new RequestMalformedError(
+      `\`message.parts[${index}].filename\` is not a name of up to ${NAME_CHARS_MAX} characters`,
+    );
+  return sentFile(Buffer.from(content), { name: filename, type: typeOf(mediaType) });
+}
+
+/** What a run, and so its model, learns of a file that is not text. */
+function wordsFor(file: SentFile): string {
+  const { name, type, bytes } = file;
+  return `[file ${name === "" ? "" : `${name}, `}${type}, ${bytes.length} bytes: ${fileAddress(file)}]`;
+}
+
+/** A type and a subtype, without parameters: it is sent as a header later. */
+const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
+
+const typeOf = (mediaType: string): string => mediaType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+
+const isJson = (type: string): boolean => type === "application/json" || type.endsWith("+json");
+const isTextual = (type: string): boolean => type.startsWith("text/") || isJson(type);
+
+/** `image/*` takes every picture. */
+const isListed = (inputModes: readonly string[], type: string): boolean =>
+  inputModes.some((mode) => [type, `${type.split("/", 1)[0]}/*`, "*/*"].includes(typeOf(mode)));
+
 function checkType({ content, mediaType }: Part, inputModes: readonly string[]): void {
-  const type = mediaType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const isText = type.startsWith("text/");
-  const isJson = type === "application/json" || type.endsWith("+json");
-  const isTaken =
-    content?.$case === "data"
-      ? type === "" || isJson || inputModes.includes(type)
-      : content?.$case === "text"
-        ? type === "" || isText || isJson || inputModes.includes(type)
-        : content?.$case === "raw" && (isText || isJson);
-  if (isTaken) return;
+  const type = typeOf(mediaType);
+  const isWellTyped = type === "" || MEDIA_TYPE.test(type);
+  const isKind = {
+    data: type === "" || isJson(type),
+    text: type === "" || isTextual(type),
+    raw: isTextual(type),
+    url: false,
+  }[content?.$case ?? "url"];
+  const isFree = content?.$case !== "url" && type !== "" && isListed(inputModes, type);
+  if (isWellTyped && (isKind || isFree)) return;
   const what =
-    content?.$case === "url" ? "files by address are" : `\`${type || "a file without a type"}\` is`;
-  throw new ContentTypeNotSupportedError(`${what} not taken here (send text or data)`);
+    content?.$case === "url"
+      ? "files by address are"
+      : `\`${type.slice(0, 100) || "a file without a type"}\` is`;
+  const modes = inputModes.join(", ").slice(0, 200);
+  throw new ContentTypeNotSupportedError(
+    `${what} not taken here (send text or data; the card lists ${modes})`,
+  );
 }
 
 /** Tells a repetition from another message with the same id. */

@@ -8,14 +8,16 @@ import { isoTime } from "../../base/iso-time.ts";
 import { get, isObject, type Json, type JsonObject, put } from "../../base/json.ts";
 import { sha256Of } from "../../base/sha256.ts";
 import type { Mode } from "../../core/facts.ts";
-import { beginRun, type RunWish } from "../begin-run.ts";
+import { newRunId } from "../../engine/run-id.ts";
+import { type BegunRun, beginRun, type RunWish } from "../begin-run.ts";
+import type { SentFile } from "../file-book.ts";
 import { Problem } from "../problem.ts";
 import type { Principal } from "../scope.ts";
 import type { ServerParts } from "../server-parts.ts";
 import type { ServedAgent } from "./agent-directory.ts";
 import { agentMessage, dataPart, textPart } from "./message-parts.ts";
 import type { OneAtATime } from "./one-at-a-time.ts";
-import { hashOf, readMessage } from "./sent-message.ts";
+import { hashOf, type ReadMessage, readMessage } from "./sent-message.ts";
 import { keepRejected, type SeenTask, type TaskSetup } from "./task-view.ts";
 
 export type StartedTask =
@@ -39,10 +41,11 @@ export async function startTask(
   { agent, principal, request, starts }: TaskStart,
   message: Message,
 ): Promise<StartedTask> {
-  const wish = wishOf(agent, message, request);
+  const { files, ...said } = readMessage(message, agent.card.defaultInputModes);
+  const wish = wishOf(agent, { message, said }, request);
   try {
     const key = JSON.stringify([principal.name, wish.key]);
-    const { record, run } = await starts.run(key, () => beginRun(parts, principal, wish));
+    const { record, run } = await starts.run(key, () => begun(parts, principal, { wish, message, files }));
     return { kind: "started", seen: { record, run } };
   } catch (error) {
     if (!(error instanceof Problem) || !isRejection(error)) throw error;
@@ -52,9 +55,42 @@ export async function startTask(
   }
 }
 
-function wishOf(agent: ServedAgent, message: Message, { metadata }: SendMessageRequest): RunWish {
-  const { text, data } = readMessage(message, agent.card.defaultInputModes);
-  const { start, address, pack, key } = agent;
+interface Beginning {
+  readonly wish: RunWish;
+  readonly message: Message;
+  readonly files: readonly SentFile[];
+}
+
+/** Its files are there before the run is, which may ask for them at once. */
+async function begun(
+  parts: ServerParts,
+  principal: Principal,
+  { wish, message, files }: Beginning,
+): Promise<BegunRun> {
+  if (files.length === 0) return beginRun(parts, principal, wish);
+  const { clock, blobs } = parts;
+  const id = newRunId(clock.now());
+  blobs.files.put({ run: id, message: message.messageId }, files, clock.now());
+  let isUsed = false;
+  try {
+    const started = await beginRun(parts, principal, { ...wish, id });
+    isUsed = started.record.run === id;
+    return started;
+  } finally {
+    if (!isUsed) blobs.files.drop(id);
+  }
+}
+
+interface Opening {
+  readonly message: Message;
+  readonly said: Pick<ReadMessage, "text" | "data">;
+}
+
+function wishOf(
+  { start, address, pack, key }: ServedAgent,
+  { message, said: { text, data } }: Opening,
+  { metadata }: SendMessageRequest,
+): RunWish {
   const { messageId } = message;
   const a2a: TaskSetup = {
     agent: address,

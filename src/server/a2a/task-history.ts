@@ -8,7 +8,7 @@ import { emptyRun, type Run } from "../../core/run.ts";
 import { turnsOf } from "../../host/stored-runs.ts";
 import type { SeenRun } from "../seen-run.ts";
 import type { ServerParts } from "../server-parts.ts";
-import { dataPart, type TaskPlace, textPart, userMessage } from "./message-parts.ts";
+import { dataPart, filePart, type TaskPlace, textPart, userMessage } from "./message-parts.ts";
 import { statusView } from "./task-status.ts";
 
 /** What journals keep of a message that a client sent: its id, and a hash of all of it. */
@@ -37,7 +37,11 @@ export async function taskHistory(parts: ServerParts, past: TaskPast): Promise<r
   for await (const row of turnsOf(parts.store, place.id, { from: 1, to: seen.run.turn })) {
     run = applyTurn(run, row);
     const said = saidIn(row.facts);
-    if (said.length > 0) messages.push(userMessage(place, idOf(row, place, firstId), said));
+    if (said.length > 0) {
+      const message = idOf(row, place, firstId);
+      const files = parts.blobs.files.ofMessage({ run: place.id, message }).map(filePart);
+      messages.push(userMessage(place, message, [...said, ...files]));
+    }
     if (!changesStatus(row)) continue;
     const { status } = await statusView(parts, { record: seen.record, run }, place);
     const { message } = status;

@@ -6,7 +6,7 @@ import { isoTime } from "../../base/iso-time.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { type Run, statusOf } from "../../core/run.ts";
 import type { RunRecord } from "../../engine/ports.ts";
-import { type OpenQuestion, openQuestions } from "../open-questions.ts";
+import { needsAuth, type OpenQuestion, openQuestions } from "../open-questions.ts";
 import { summaryFor } from "../run-summary.ts";
 import type { SeenRun } from "../seen-run.ts";
 import type { ServerParts } from "../server-parts.ts";
@@ -49,14 +49,18 @@ function taskState(run: Run, questions: readonly OpenQuestion[]): TaskState {
       return run.turn === 1 ? TaskState.TASK_STATE_SUBMITTED : TaskState.TASK_STATE_WORKING;
     case "waiting":
       // A call that is answered from elsewhere is work of somebody else, not a question to the client.
-      return questions.length > 0 ? TaskState.TASK_STATE_INPUT_REQUIRED : TaskState.TASK_STATE_WORKING;
+      if (questions.length === 0) return TaskState.TASK_STATE_WORKING;
+      return questions.every(needsAuth)
+        ? TaskState.TASK_STATE_AUTH_REQUIRED
+        : TaskState.TASK_STATE_INPUT_REQUIRED;
   }
 }
 
 function metadataOf(record: RunRecord, run: Run, questions: readonly OpenQuestion[]): JsonObject {
   const { packId, packVersion } = record;
   const { reason, state, final, forkedFrom, held } = run;
-  const first = questions[0]?.wait.kind;
+  const [question] = questions;
+  const first = question && (needsAuth(question) ? "auth_required" : question.wait.kind);
   return {
     pack: { id: packId, version: packVersion, digest: run.digest },
     ...(state !== null && { state, visit: run.visits[state] ?? 0 }),

@@ -14,14 +14,14 @@ import { demandScope } from "../demand-scope.ts";
 import { eventStream } from "../event-stream.ts";
 import type { Reader } from "../feed.ts";
 import type { Mount, MountRequest } from "../mount.ts";
-import type { OpenQuestion } from "../open-questions.ts";
+import { needsAuth, type OpenQuestion } from "../open-questions.ts";
 import { packById } from "../opened-pack.ts";
 import { Problem, problemOf, refusalProblem } from "../problem.ts";
 import { isResting, type StandingRun, standingRun } from "../resting-run.ts";
-import { speaker } from "../scope.ts";
+import { mayUse, speaker } from "../scope.ts";
 import type { ServerParts } from "../server-parts.ts";
 import { type AguiInput, lastSaid, type ResumeEntry, readInput, type SaidMessage } from "./agui-input.ts";
-import { type AguiEvent, Stretch } from "./stretch.ts";
+import { type AguiEvent, Stretch, type StretchOptions } from "./stretch.ts";
 
 /** Turns read at a time. */
 const PAGE = 100;
@@ -191,8 +191,13 @@ function refused(error: unknown, { log }: ServerParts): { readonly refusal: Agui
 }
 
 async function* streamed(around: Around, entry: Entry, reader: Reader<Delta>): AsyncGenerator<string> {
-  const { parts, input, compare } = around;
-  const stretch = new Stretch({ ...entry, threadId: input.threadId, compare });
+  const { parts, input, compare, mounted } = around;
+  // Who may not ask for it by reference gets all of it.
+  const refer: StretchOptions["refer"] = (place, value) =>
+    mayUse(mounted.principal, "runs:read")
+      ? parts.blobs.refer({ run: entry.id, ...place }, value)
+      : undefined;
+  const stretch = new Stretch({ ...entry, threadId: input.threadId, compare, refer });
   yield* sent(stretch.begin());
   while (!reader.stopped) {
     // Asked for before looking: what comes while we look must not be missed.
@@ -237,8 +242,9 @@ function interruptOf(question: OpenQuestion, { run, record }: StandingRun, stret
   const ask = run.open[wait.step]?.ask;
   const call =
     id === String(wait.step) && ask !== undefined && "call" in ask ? stretch.callOf(ask.call) : undefined;
-  const reason =
-    wait.kind === "in_doubt" ? "packloop:in_doubt" : call !== undefined ? "tool_call" : "input_required";
+  const plain = call !== undefined ? "tool_call" : "input_required";
+  const special = needsAuth(question) ? "packloop:auth_required" : undefined;
+  const reason = wait.kind === "in_doubt" ? "packloop:in_doubt" : (special ?? plain);
   return {
     id,
     reason,

@@ -7,7 +7,9 @@ import { itemsOf } from "../../base/log.ts";
 import { applyTurn } from "../../core/apply.ts";
 import type { Answered, Ask, Fact, ModelReply, ToolCall, TurnRow } from "../../core/facts.ts";
 import type { Run } from "../../core/run.ts";
+import { shownResult } from "../../core/shown-result.ts";
 import type { Delta } from "../../engine/ports.ts";
+import type { BlobRef } from "../blob-book.ts";
 import { callId, messageId, messagesFor, resultId, stateOf, textOf } from "./snapshots.ts";
 
 export type AguiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -19,6 +21,19 @@ export interface StretchOptions {
   /** The run as it stands before the first turn of the stretch. */
   readonly run: Run;
   readonly compare: (before: JsonObject, after: JsonObject) => Operation[];
+  /** Where a large result of a step is found; undefined for what is sent along. */
+  readonly refer: (place: ResultPlace, value: Json) => BlobRef | undefined;
+}
+
+interface ResultPlace {
+  readonly turn: number;
+  readonly step: number;
+}
+
+interface Result {
+  readonly value: Json;
+  readonly error: boolean;
+  readonly blob?: BlobRef | undefined;
 }
 
 interface Spoken {
@@ -92,7 +107,7 @@ export class Stretch {
     this.#run = applyTurn(this.#run, row);
     for (const fact of row.facts) {
       if (fact.type === "asked") asks.set(fact.step, fact.ask);
-      yield* this.#fact(fact, asks, row.facts);
+      yield* this.#fact(fact, asks, row);
     }
     const state = stateOf(this.#options.id, this.#run);
     const delta = this.#options.compare(this.#state, state);
@@ -100,32 +115,33 @@ export class Stretch {
     if (delta.length > 0) yield { type: "STATE_DELTA", delta };
   }
 
-  *#fact(fact: Fact, asks: ReadonlyMap<number, Ask>, turn: readonly Fact[]): Generator<AguiEvent> {
+  *#fact(fact: Fact, asks: ReadonlyMap<number, Ask>, row: TurnRow): Generator<AguiEvent> {
     switch (fact.type) {
       case "entered":
         yield* this.#enter(fact.state, fact.visit);
         return;
       case "answered":
-        yield* this.#answered(fact, asks.get(fact.step), turn);
+        yield* this.#answered(fact, asks.get(fact.step), row);
         return;
       case "noted":
-        if (fact.what === "result") yield* this.#result(fact.call, fact.result, fact.error);
+        if (fact.what === "result") yield* this.#result(fact.call, { value: fact.result, error: fact.error });
         return;
       default:
         return;
     }
   }
 
-  *#answered({ step, outcome }: Answered, ask: Ask | undefined, turn: readonly Fact[]): Generator<AguiEvent> {
+  *#answered({ step, outcome }: Answered, ask: Ask | undefined, row: TurnRow): Generator<AguiEvent> {
     if (ask?.kind === "model") {
       if (!outcome.ok) yield* this.#endText();
-      else yield* this.#reply(step, outcome.value as unknown as ModelReply, turn);
+      else yield* this.#reply(step, outcome.value as unknown as ModelReply, row.facts);
     }
     // A call that was approved is still to be made; one that was rejected has its result.
     const isCall = ask?.kind === "tool" || ask?.kind === "agent" || (ask?.kind === "approval" && !outcome.ok);
     if (isCall) {
       const value = outcome.ok ? outcome.value : `${outcome.code}: ${outcome.message}`;
-      yield* this.#result(ask.call, value, !outcome.ok);
+      const blob = outcome.ok ? this.#options.refer({ turn: row.turn, step }, value) : undefined;
+      yield* this.#result(ask.call, { value, error: !outcome.ok, blob });
     }
   }
 
@@ -149,16 +165,18 @@ export class Stretch {
     if (spoken !== undefined && !fits) yield this.#messages();
   }
 
-  *#result(call: string, value: Json, error: boolean): Generator<AguiEvent> {
+  /** Of a large one comes what snapshots show of it as well, and where the rest is. */
+  *#result(call: string, { value, error, blob }: Result): Generator<AguiEvent> {
     const toolCallId = this.#calls.get(call);
     if (toolCallId === undefined) return;
+    const metadata = { ...(error && { error: true }), ...(blob !== undefined && { blob }) };
     yield {
       type: "TOOL_CALL_RESULT",
       messageId: resultId(toolCallId),
       toolCallId,
-      content: textOf(value),
+      content: textOf(blob === undefined ? value : shownResult(value)),
       role: "tool",
-      ...(error && { metadata: { error: true } }),
+      ...(Object.keys(metadata).length > 0 && { metadata }),
     };
   }
 

@@ -1,53 +1,28 @@
-// One tool for each agent of the registered packs: a call starts a run as that agent and waits for it. Of
-// packs with the same id the one registered last speaks.
+// One tool for each agent of the registered packs: a call starts a run as that agent and waits for it.
 
 import { createHash } from "node:crypto";
 import { z } from "@hono/zod-openapi";
-import { canonical, get, type Json, type JsonObject, put } from "../../base/json.ts";
-import { kept } from "../../base/kept.ts";
+import { canonical, type Json, type JsonObject, put } from "../../base/json.ts";
 import type { Program, VariableSpec } from "../../core/program.ts";
 import { type RunStart, reachablePrompts } from "../../core/reachable-prompts.ts";
 import { type AgentOfPack, agentCards } from "../../pack/agent-cards.ts";
-import { openPack } from "../../pack/open-pack.ts";
 import { beginRun, type RunWish } from "../begin-run.ts";
 import { summary } from "../schemas/run-shapes.ts";
 import { jsonObject } from "../schemas/shared.ts";
-import type { KeptPack, SideFile } from "../side-file.ts";
+import type { SideFile } from "../side-file.ts";
 import { checkedArguments } from "./checked-arguments.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
 import type { McpTool } from "./mcp-call.ts";
+import { clientName, offeredByPacks, type SpeakingPack } from "./speaking-packs.ts";
+import { isNeeded, variableSchema } from "./variable-schema.ts";
 
-/** Packs that are looked through for agents, the newest first. */
-const PACKS_MAX = 200;
-/** Clients take names of up to 64 characters. */
-const NAME_MAX = 64;
-
-/** By digest, which says all about a pack's agents. */
-const toolsByDigest = new WeakMap<SideFile, Map<string, readonly McpTool[]>>();
+const made = new WeakMap<SpeakingPack, readonly McpTool[]>();
 
 /** In the order of their names. */
-export function agentTools(side: SideFile): readonly McpTool[] {
-  const known = kept(toolsByDigest, side, () => new Map<string, readonly McpTool[]>());
-  const speaking = new Map<string, KeptPack>();
-  for (const pack of side.packs({ before: undefined, limit: PACKS_MAX }))
-    if (!speaking.has(pack.id)) speaking.set(pack.id, pack);
-  const digests = new Set([...speaking.values()].map(({ digest }) => digest));
-  for (const digest of known.keys()) if (!digests.has(digest)) known.delete(digest);
-  const byName = new Map<string, McpTool>();
-  // Names that clients cannot tell apart go to the pack whose id comes first.
-  for (const id of [...speaking.keys()].sort()) {
-    const pack = speaking.get(id) as KeptPack;
-    for (const tool of kept(known, pack.digest, () => toolsOf(pack)))
-      if (!byName.has(tool.name)) byName.set(tool.name, tool);
-  }
-  return [...byName.keys()].sort().map((name) => byName.get(name) as McpTool);
-}
-
-/** None for a pack that an older version took and this one does not. */
-function toolsOf({ source, file, digest }: KeptPack): readonly McpTool[] {
-  const opened = openPack(source, { file });
-  return opened.ok ? agentCards(opened.program).map((agent) => agentTool(opened.program, digest, agent)) : [];
-}
+export const agentTools = (side: SideFile): readonly McpTool[] =>
+  offeredByPacks(side, made, ({ program, digest }) =>
+    agentCards(program).map((agent) => agentTool(program, digest, agent)),
+  );
 
 function agentTool(program: Program, digest: string, agent: AgentOfPack): McpTool {
   const { card } = agent;
@@ -91,14 +66,8 @@ function startOf({ key, start }: AgentOfPack): Pick<RunWish, "agent" | "prompt">
 }
 
 /** `agent_PACK_AGENT`, or `agent_PACK` where the pack as a whole is the agent. */
-function toolName({ id, agents }: Program, { key }: AgentOfPack): string {
-  const whole = agents === null ? `agent_${id}` : `agent_${id}_${key}`;
-  const plain = whole.replaceAll(/[^\w-]+/g, "-");
-  if (plain.length <= NAME_MAX && plain === whole) return plain;
-  // Two names that only differ in what is left out stay two names.
-  const hash = createHash("sha256").update(whole).digest("hex").slice(0, 8);
-  return `${plain.slice(0, NAME_MAX - 9)}-${hash}`;
-}
+const toolName = ({ id, agents }: Program, { key }: AgentOfPack): string =>
+  clientName(agents === null ? `agent_${id}` : `agent_${id}_${key}`);
 
 function variablesOf(program: Program, agent: AgentOfPack): readonly VariableSpec[] {
   const byName = new Map<string, VariableSpec>();
@@ -122,7 +91,7 @@ function inputSchema(variables: readonly VariableSpec[]): JsonObject {
   const required: string[] = [];
   for (const variable of variables) {
     put(properties, variable.name, variableSchema(variable));
-    if (variable.required && variable.defaultValue === undefined) required.push(variable.name);
+    if (isNeeded(variable)) required.push(variable.name);
   }
   const query = { type: "string", description: "The task, in words." };
   const group = { type: "object", properties, required, description: "Values for the agent's prompts." };
@@ -132,28 +101,5 @@ function inputSchema(variables: readonly VariableSpec[]): JsonObject {
     // An agent that is told everything by its variables needs no words beside them.
     required: required.length > 0 ? ["variables"] : ["query"],
     additionalProperties: false,
-  };
-}
-
-const TYPES: ReadonlySet<string> = new Set(["string", "number", "boolean", "object", "array"]);
-/** Rules of packs that JSON Schema has under another name, or under the same. */
-const RULES = [
-  ["enum", "enum"],
-  ["minimum", "minimum"],
-  ["maximum", "maximum"],
-  ["min_length", "minLength"],
-  ["max_length", "maxLength"],
-] as const;
-
-function variableSchema({ type, description, defaultValue, validation }: VariableSpec): JsonObject {
-  const rules = RULES.flatMap(([ours, theirs]) => {
-    const value = get(validation, ours);
-    return value === undefined ? [] : [[theirs, value] as const];
-  });
-  return {
-    ...(TYPES.has(type) && { type }),
-    ...(description !== "" && { description }),
-    ...(defaultValue !== undefined && defaultValue !== null && { default: defaultValue }),
-    ...Object.fromEntries(rules),
   };
 }

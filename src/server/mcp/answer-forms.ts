@@ -6,8 +6,8 @@ import type { OpenQuestion } from "../open-questions.ts";
 import { Problem, refusalProblem } from "../problem.ts";
 import { type StandingRun, standingRun } from "../resting-run.ts";
 import { speaker } from "../scope.ts";
-import { MCP_SPEAKER, type McpCall } from "./mcp-call.ts";
-import { formOf, saidIn } from "./question-form.ts";
+import { type ClientAbilities, MCP_SPEAKER, type McpCall, type Responses } from "./mcp-call.ts";
+import { formOf, pageOf, saidIn } from "./question-form.ts";
 
 /** Those that the caller may answer: nobody is asked what would be refused. */
 export async function answerable(
@@ -20,15 +20,24 @@ export async function answerable(
   return found;
 }
 
+/** Those of them that the client can put to its user. */
+export const askable = (
+  client: ClientAbilities,
+  questions: readonly OpenQuestion[],
+): readonly OpenQuestion[] =>
+  questions.filter((one) => client.elicits || (client.opensPages && pageOf(one) !== undefined));
+
 /** The requests that a client puts to its user, by the questions' ids. */
-export function inputRequests(questions: readonly OpenQuestion[]): JsonObject {
-  const params = (question: OpenQuestion) => ({ mode: "form", ...formOf(question) });
+export function inputRequests(client: ClientAbilities, questions: readonly OpenQuestion[]): JsonObject {
+  const params = (question: OpenQuestion): JsonObject => {
+    const url = client.opensPages ? pageOf(question) : undefined;
+    if (url === undefined) return { mode: "form", ...formOf(question) };
+    return { mode: "url", message: formOf(question).message, url };
+  };
   return Object.fromEntries(
     questions.map((question) => [question.id, { method: "elicitation/create", params: params(question) }]),
   );
 }
-
-export type Responses = Readonly<Record<string, unknown>>;
 
 export interface AskedRun {
   readonly run: string;
@@ -51,18 +60,22 @@ export async function answerForms(call: McpCall, asked: AskedRun, responses: Res
     const problem = await hindrance(parts, principal, question);
     if (problem !== undefined) throw problem;
     const by = speaker(principal, principal.name === null ? MCP_SPEAKER : undefined);
-    const says = saidTo(question, saidIn(question, content), { by, at: parts.clock.now() });
-    const said = await sayAnswer(parts, question, says);
-    if (said.kind === "refused") throw refusalProblem(said.refusal);
-    answered ||= said.kind === "taken";
+    // Who is sent to a page comes back with nothing but that they went.
+    const isVisit =
+      call.client.opensPages && pageOf(question) !== undefined && Object.keys(content).length === 0;
+    const said = isVisit || saidIn(question, content);
+    const says = saidTo(question, said, { by, at: parts.clock.now() });
+    const taken = await sayAnswer(parts, question, says);
+    if (taken.kind === "refused") throw refusalProblem(taken.refusal);
+    answered ||= taken.kind === "taken";
   }
   return answered;
 }
 
 /** Undefined when the user declined or went away: the question stays open. */
-function acceptedContent(id: string, response: unknown): JsonObject | undefined {
+export function acceptedContent(id: string, response: unknown): JsonObject | undefined {
   if (!isObject(response)) throw new Problem("bad-request", `the response to \`${id}\` is no object`);
-  const { action, content } = response;
+  const { action, content = {} } = response;
   if (action === "decline" || action === "cancel") return undefined;
   if (action !== "accept" || !isObject(content))
     throw new Problem("bad-request", `the response to \`${id}\` is neither accepted nor declined`);

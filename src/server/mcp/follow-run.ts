@@ -7,7 +7,7 @@ import { hasEnded } from "../is-over.ts";
 import type { OpenQuestion } from "../open-questions.ts";
 import { restingRun, type StandingRun } from "../resting-run.ts";
 import type { SeenRun } from "../seen-run.ts";
-import { answerable, inputRequests } from "./answer-forms.ts";
+import { answerable, askable, inputRequests } from "./answer-forms.ts";
 import type { McpCall } from "./mcp-call.ts";
 import { tellProgress } from "./progress.ts";
 import { sealState, taskIdOf } from "./seal.ts";
@@ -30,7 +30,7 @@ export async function followRun(call: McpCall, { run, asks: mayAsk }: FollowTerm
   const standing = await waitedFor(call, run, client.tasks ? TASK_AFTER_MS : WAIT_MS);
   if (hasEnded(standing.record)) return runResult(standing);
   if (standing.questions.length === 0) return client.tasks ? newTask(call, standing) : runResult(standing);
-  const asked = client.elicits && mayAsk ? await answerable(call, standing) : [];
+  const asked = mayAsk ? askable(client, await answerable(call, standing)) : [];
   return asked.length === 0 ? runResult(standing) : inputRequired(call, standing, asked);
 }
 
@@ -74,14 +74,14 @@ function runMeta({ run, forked_from: origin, parent }: Summary): JsonObject {
 const isAgent = (setup: JsonObject): boolean => isObject(get(setup, "mcp"));
 
 function inputRequired(
-  { parts, principal }: McpCall,
+  { parts, principal, of, client }: McpCall,
   { summary }: SeenRun,
   asked: readonly OpenQuestion[],
 ): JsonObject {
-  const state = { run: summary.run, asks: asked.map(({ id }) => id) };
+  const state = { of, run: summary.run, asks: asked.map(({ id }) => id) };
   return {
     resultType: "input_required",
-    inputRequests: inputRequests(asked),
+    inputRequests: inputRequests(client, asked),
     requestState: sealState({ side: parts.side, principal, now: parts.clock.now() }, state),
   };
 }

@@ -2,7 +2,7 @@
 // the question. Forms of the protocol are flat, so everything deeper is written as JSON in a text field.
 
 import { get, isObject, type Json, type JsonObject, put } from "../../base/json.ts";
-import type { OpenQuestion } from "../open-questions.ts";
+import { needsAuth, type OpenQuestion } from "../open-questions.ts";
 import { Problem } from "../problem.ts";
 
 export interface QuestionForm {
@@ -24,6 +24,13 @@ export function formOf(question: OpenQuestion): QuestionForm {
   };
 }
 
+/** A page where somebody sees to it that the run is let in; the answer is only that it was opened. */
+export function pageOf(question: OpenQuestion): string | undefined {
+  const url = get(question.wait.question ?? null, "url");
+  const isPage = needsAuth(question) && typeof url === "string" && /^https?:/i.test(url);
+  return isPage && URL.canParse(url) ? url : undefined;
+}
+
 /** What was filled in. Whether it fits is judged as for everybody who answers. */
 export function saidIn(question: OpenQuestion, content: JsonObject): Json {
   const said: Record<string, Json> = {};
@@ -32,12 +39,21 @@ export function saidIn(question: OpenQuestion, content: JsonObject): Json {
     const given = get(content, name) ?? null;
     // An empty field that need not be filled in was left alone.
     if (given === null || (given === "" && !isNeeded)) continue;
-    const value = isJson && typeof given === "string" ? jsonOrText(given) : given;
+    const value = readIn(given, isJson);
     if (at === WHOLE) return value;
     put(at === ARTIFACTS ? artifacts : said, at === ARTIFACTS ? name.slice(ARTIFACT.length) : name, value);
   }
   if (!isGroup(question.schema)) throw new Problem("bad-request", "`answer` is missing from the form");
   return Object.keys(artifacts).length === 0 ? said : { ...said, artifacts };
+}
+
+const readIn = (given: Json, isJson: boolean): Json =>
+  isJson && typeof given === "string" ? jsonOrText(given) : given;
+
+/** What was filled into the field that `formField` made of the schema; undefined for nothing. */
+export function valueIn(content: JsonObject, name: string, schema: JsonObject): Json | undefined {
+  const given = get(content, name) ?? undefined;
+  return given === undefined ? undefined : readIn(given, formField(name, schema).isJson);
 }
 
 /** The field is all that is said, a part of it, or one of the artifacts in it. */
@@ -56,7 +72,7 @@ interface Field {
 
 function fieldsOf({ schema, wait }: OpenQuestion): readonly Field[] {
   if (!isGroup(schema)) {
-    const { shown, isJson } = fieldOf("The answer", schema);
+    const { shown, isJson } = formField("The answer", schema);
     const isAnything = Object.keys(schema).length === 0;
     return [{ name: "answer", shown, at: WHOLE, isJson: isJson && !isAnything, isNeeded: true }];
   }
@@ -66,7 +82,7 @@ function fieldsOf({ schema, wait }: OpenQuestion): readonly Field[] {
     if (wait.kind === "event" && name === ARTIFACTS) return artifactFields(part);
     // The step says which arguments were read.
     if (wait.kind === "approval" && name === "sha256") return [];
-    return [{ name, ...fieldOf(name, part), at: PART, isNeeded: isNeeded(name) }];
+    return [{ name, ...formField(name, part), at: PART, isNeeded: isNeeded(name) }];
   });
 }
 
@@ -96,7 +112,7 @@ const KNOWN = [
   ...["minLength", "maxLength", "minimum", "maximum"],
 ];
 
-function fieldOf(fallback: string, schema: Json): Pick<Field, "shown" | "isJson"> {
+export function formField(fallback: string, schema: Json): Pick<Field, "shown" | "isJson"> {
   const given = get(schema, "title");
   const title = typeof given === "string" ? given : fallback;
   const choices = get(schema, "enum");

@@ -58,6 +58,41 @@ export async function listResources(
   return { resources };
 }
 
+/** A part of a template's address that somebody is writing. */
+export interface PartOfUri {
+  readonly template: string;
+  readonly name: string;
+  readonly begun: string;
+  /** Parts that are written already. */
+  readonly known: Readonly<Record<string, string>>;
+}
+
+/** Runs that are looked through for ids, the newest first. */
+const IDS_MAX = 1_000;
+
+/** Ids of runs, and names of a run's artifacts. */
+export async function completedPart(
+  { store, log }: ServerParts,
+  part: PartOfUri,
+): Promise<readonly string[]> {
+  const { template, name, begun, known } = part;
+  if (!TEMPLATES.some(({ uriTemplate }) => uriTemplate === template)) throw unknownResource(template);
+  const found: string[] = [];
+  if (name === "name" && known["id"] !== undefined) {
+    const { run } = await loadedRun(store, known["id"]);
+    found.push(...Object.keys(artifactsOf(run)));
+  }
+  let seen = 0;
+  if (name === "id")
+    for await (const { run } of eachRecord(store, { page: PAGE }, (id) =>
+      log.error({ run: id }, "a run is damaged"),
+    )) {
+      found.push(run);
+      if (++seen >= IDS_MAX) break;
+    }
+  return found.filter((one) => one.startsWith(begun));
+}
+
 export async function readResource(parts: ServerParts, uri: string): Promise<JsonObject> {
   const match = /^packloop:\/\/runs\/([^/?#]+)\/(?:(trace)|artifacts\/([^/?#]+))$/.exec(uri);
   const [run, name] = [decoded(match?.[1]), decoded(match?.[3])];

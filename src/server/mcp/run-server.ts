@@ -1,5 +1,5 @@
-// The MCP server of one caller: which tools and resources there are, and who answers which request. It holds
-// nothing between requests; the revision it is served in is the caller's choice.
+// The MCP server of one caller: who answers which request. It holds nothing between requests; the revision it
+// is served in is the caller's choice.
 
 import { z } from "@hono/zod-openapi";
 import {
@@ -12,19 +12,18 @@ import {
 } from "@modelcontextprotocol/server";
 import { get, isObject, type Json, type JsonObject } from "../../base/json.ts";
 import { demandScope } from "../demand-scope.ts";
-import { Problem } from "../problem.ts";
 import { mayUse, type Principal } from "../scope.ts";
 import { seenRun } from "../seen-run.ts";
 import type { ServerParts } from "../server-parts.ts";
-import { agentTools } from "./agent-tools.ts";
-import { answerForms, type Responses } from "./answer-forms.ts";
+import { answerForms } from "./answer-forms.ts";
+import { answerPrompts } from "./answer-prompts.ts";
 import { orProtocolError, orToolError } from "./call-problem.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { broughtInput, givenInput, refuseStateless, wantedInput } from "./client-input.ts";
 import { followRun, runResult } from "./follow-run.ts";
-import type { ClientAbilities, McpCall, McpTool } from "./mcp-call.ts";
-import { listResources, readResource, TEMPLATES } from "./run-resources.ts";
+import type { ClientAbilities, McpCall, McpTool, Responses, ToolOutcome } from "./mcp-call.ts";
 import { cancelTask, getTask, updateTask } from "./run-tasks.ts";
-import { RUN_TOOLS } from "./run-tools.ts";
-import { openState } from "./seal.ts";
+import type { QuestionState } from "./seal.ts";
 
 const TASKS = "io.modelcontextprotocol/tasks";
 /** Of a sender who may send the same call twice and means one. */
@@ -39,6 +38,7 @@ const INSTRUCTIONS =
 export interface ServerTerms {
   readonly parts: ServerParts;
   readonly principal: Principal;
+  readonly catalogue: Catalogue;
   readonly era: "legacy" | "modern";
 }
 
@@ -49,6 +49,8 @@ export function runServer(terms: ServerTerms): McpServer {
     {
       capabilities: {
         tools: { listChanged: false },
+        prompts: { listChanged: false },
+        completions: {},
         resources: { listChanged: false },
         // Before 2026-07-28 tasks were another thing.
         ...(era === "modern" && { extensions: { [TASKS]: {} } }),
@@ -59,100 +61,115 @@ export function runServer(terms: ServerTerms): McpServer {
         "resources/templates/list": { ttlMs: LIST_MS, cacheScope: "public" },
         // What a caller sees here depends on its token.
         "tools/list": { ttlMs: LIST_MS, cacheScope: "private" },
+        "prompts/list": { ttlMs: LIST_MS, cacheScope: "private" },
         "resources/list": { ttlMs: LIST_MS, cacheScope: "private" },
         "resources/read": { ttlMs: 0, cacheScope: "private" },
       },
     },
   );
+  // What the entry holds headers against: the tools are not registered with it.
+  mcp.toolInputSchemaJson = (name) => toolNamed(terms, name)?.inputSchema;
   answerTools(mcp, terms);
+  answerPrompts(mcp, { ...terms, callOf: (context) => callOf(mcp.server, terms, context) });
   answerResources(mcp, terms);
   if (era === "modern") answerTasks(mcp, terms);
   return mcp;
 }
 
-const toolsFor = ({ parts, principal }: Pick<ServerTerms, "parts" | "principal">): readonly McpTool[] =>
-  [...RUN_TOOLS, ...agentTools(parts.side)].filter(({ scopes }) =>
-    scopes.some((scope) => mayUse(principal, scope)),
-  );
+const toolsFor = ({ parts, principal, catalogue }: ServerTerms): readonly McpTool[] =>
+  catalogue.tools(parts).filter(({ scopes }) => scopes.some((scope) => mayUse(principal, scope)));
+
+const toolNamed = (terms: ServerTerms, name: string): McpTool | undefined =>
+  toolsFor(terms).find((one) => one.name === name);
 
 function answerTools({ server }: McpServer, terms: ServerTerms): void {
   const { parts } = terms;
   server.setRequestHandler("tools/list", () =>
     orProtocolError(parts, async () => ({ tools: toolsFor(terms).map(definitionOf) }) as never),
   );
-  server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const call = callOf(server, terms, context);
-    const args = (params.arguments ?? {}) as JsonObject;
-    return (await orToolError(parts, () => called(call, { name: params.name, args }, context))) as never;
-  });
+  server.setRequestHandler("tools/call", ({ params }, context) =>
+    orToolError(parts, async () => {
+      const tool = toolNamed(terms, params.name);
+      if (tool === undefined) {
+        const message = `\`${params.name.slice(0, 100)}\` is not a tool of yours here (see tools/list)`;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+      }
+      const args = (params.arguments ?? {}) as JsonObject;
+      const call = callOf(server, terms, context);
+      return await called({ tool, args }, { ...call, of: `tool ${tool.name}` }, context);
+    }).then((result) => result as never),
+  );
 }
 
 const definitionOf = (tool: McpTool): JsonObject => {
   const { name, title, description, inputSchema, outputSchema, annotations, meta } = tool;
   const hints = annotations as unknown as JsonObject;
   return {
-    ...{ name, title, description, inputSchema, outputSchema, annotations: hints },
+    ...{ name, title, description, inputSchema, annotations: hints },
+    ...(outputSchema !== undefined && { outputSchema }),
     ...(meta !== undefined && { _meta: meta }),
   };
 };
 
 interface CalledTool {
-  readonly name: string;
+  readonly tool: McpTool;
   readonly args: JsonObject;
 }
 
 async function called(
+  { tool, args }: CalledTool,
   call: McpCall,
-  { name, args }: CalledTool,
   context: ServerContext,
 ): Promise<JsonObject> {
-  const tool = toolsFor(call).find((one) => one.name === name);
-  if (tool === undefined) {
-    const message = `\`${name.slice(0, 100)}\` is not a tool of yours here (see tools/list)`;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+  if (tool.needsTasks === true) demandTasks(call);
+  const brought = broughtInput(call, context);
+  if (brought?.held !== undefined && "run" in brought.held)
+    return await wentOn(call, brought.held, brought.responses);
+  if (tool.asks !== true) refuseStateless(brought);
+  const outcome = await tool.call(args, { ...call, given: brought && givenInput(brought) });
+  return outcome.kind === "input" ? wantedInput(call, outcome) : await resultOf(call, outcome);
+}
+
+async function resultOf(
+  call: McpCall,
+  outcome: Exclude<ToolOutcome, { readonly kind: "input" }>,
+): Promise<JsonObject> {
+  switch (outcome.kind) {
+    case "run":
+      if (outcome.wait) return await followRun(call, { run: outcome.run, asks: true });
+      return runResult(await seenRun(call.parts, outcome.run));
+    case "content":
+      return { content: outcome.content };
+    case "value": {
+      const { value } = outcome;
+      return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
+    }
   }
-  const { inputResponses: responses } = context.mcpReq;
-  const state = context.mcpReq.requestState();
-  if (state !== undefined) return await wentOn(call, state, responses ?? {});
-  if (responses !== undefined)
-    throw new Problem("bad-request", "`inputResponses` come with the `requestState` they belong to");
-  const outcome = await tool.call(args, call);
-  if (outcome.kind === "run") {
-    if (outcome.wait) return await followRun(call, { run: outcome.run, asks: true });
-    return runResult(await seenRun(call.parts, outcome.run));
-  }
-  const { value } = outcome;
-  return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
 }
 
 /** The call was made before and asked something; its run is there, and nothing is started again. */
-async function wentOn(call: McpCall, state: unknown, responses: Responses): Promise<JsonObject> {
-  const { parts, principal } = call;
-  const terms = { side: parts.side, principal, now: parts.clock.now() };
-  const asked = typeof state === "string" ? openState(terms, state) : undefined;
-  if (asked === undefined) {
-    const message = "`requestState` was not made here for you, or has expired (call again without it)";
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message, { reason: "invalid_request_state" });
-  }
+async function wentOn(call: McpCall, asked: QuestionState, responses: Responses): Promise<JsonObject> {
   const answered = await answerForms(call, asked, responses);
   const declined = !answered && Object.keys(responses).length > 0;
   return await followRun(call, { run: asked.run, asks: !declined });
 }
 
 function answerResources({ server }: McpServer, terms: ServerTerms): void {
-  const { parts, principal } = terms;
+  const { parts, principal, catalogue } = terms;
   const reading = <T>(what: () => Promise<T>): Promise<never> =>
     orProtocolError(parts, async () => {
       demandScope(principal, "runs:read");
       return (await what()) as never;
     });
   server.setRequestHandler("resources/list", ({ params }) =>
-    reading(() => listResources(parts, params?.cursor)),
+    reading(() => catalogue.listResources(parts, params?.cursor)),
   );
   server.setRequestHandler("resources/templates/list", () =>
-    reading(async () => ({ resourceTemplates: TEMPLATES })),
+    reading(async () => ({ resourceTemplates: catalogue.templates })),
   );
-  server.setRequestHandler("resources/read", ({ params }) => reading(() => readResource(parts, params.uri)));
+  server.setRequestHandler("resources/read", ({ params }) =>
+    reading(() => catalogue.readResource(parts, params.uri)),
+  );
 }
 
 const taskParams = { params: z.looseObject({ taskId: z.string().min(1).max(1_000) }) };
@@ -162,10 +179,8 @@ function answerTasks({ server }: McpServer, terms: ServerTerms): void {
   const ofTask = (context: ServerContext, what: (call: McpCall) => Promise<JsonObject>): Promise<never> =>
     orProtocolError(parts, async () => {
       const call = callOf(server, terms, context);
-      if (call.client.tasks) return (await what(call)) as never;
-      throw new MissingRequiredClientCapabilityError({
-        requiredCapabilities: { extensions: { [TASKS]: {} } },
-      });
+      demandTasks(call);
+      return (await what(call)) as never;
     });
   server.setRequestHandler("tasks/get", taskParams, ({ taskId }, context) =>
     ofTask(context, (call) => getTask(call, taskId)),
@@ -176,6 +191,12 @@ function answerTasks({ server }: McpServer, terms: ServerTerms): void {
   server.setRequestHandler("tasks/cancel", taskParams, ({ taskId }, context) =>
     ofTask(context, (call) => cancelTask(call, taskId)),
   );
+}
+
+function demandTasks({ client }: McpCall): void {
+  if (client.tasks) return;
+  const requiredCapabilities = { extensions: { [TASKS]: {} } };
+  throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
 }
 
 function callOf(server: McpServer["server"], terms: ServerTerms, context: ServerContext): McpCall {
@@ -193,6 +214,8 @@ function callOf(server: McpServer["server"], terms: ServerTerms, context: Server
     ...{ parts, principal },
     client: abilitiesOf(envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()),
     signal: mcpReq.signal,
+    of: mcpReq.method,
+    given: undefined,
     key: typeof key === "string" && key !== "" && key.length <= 255 ? key : undefined,
     progress: token === undefined ? undefined : progress,
   };
@@ -202,8 +225,12 @@ function callOf(server: McpServer["server"], terms: ServerTerms, context: Server
 function abilitiesOf(capabilities: unknown): ClientAbilities {
   const declared = isObject(capabilities) ? (capabilities as Json) : {};
   const elicitation = get(declared, "elicitation");
+  const elicits = isObject(elicitation) && (isObject(elicitation["form"]) || !isObject(elicitation["url"]));
   return {
-    elicits: isObject(elicitation) && (isObject(elicitation["form"]) || !isObject(elicitation["url"])),
+    elicits,
+    opensPages: isObject(get(elicitation, "url")),
     tasks: isObject(get(get(declared, "extensions"), TASKS)),
+    answers: (method) =>
+      method === "elicitation/create" ? elicits : isObject(get(declared, method.split("/", 1)[0] ?? "")),
   };
 }

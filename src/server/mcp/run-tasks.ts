@@ -6,10 +6,10 @@ import type { Summary, WaitingFor } from "../../core/summary.ts";
 import { hasEnded } from "../is-over.ts";
 import { Problem } from "../problem.ts";
 import { type StandingRun, standingRun } from "../resting-run.ts";
-import { answerable, answerForms, inputRequests, type Responses } from "./answer-forms.ts";
+import { answerable, answerForms, askable, inputRequests } from "./answer-forms.ts";
 import { askApi, spoken } from "./ask-api.ts";
 import { runResult, taskFrame, waitedFor } from "./follow-run.ts";
-import type { McpCall } from "./mcp-call.ts";
+import type { McpCall, Responses } from "./mcp-call.ts";
 import { runOfTask } from "./seal.ts";
 
 /** How long the answer to one of several questions may be worked on before it is acknowledged. */
@@ -25,9 +25,9 @@ async function statusOf(call: McpCall, seen: StandingRun): Promise<JsonObject> {
   const statusMessage = messageOf(summary);
   if (summary.status === "cancelled") return { status: "cancelled", statusMessage };
   if (hasEnded(record)) return { status: "completed", statusMessage, result: runResult(seen) };
-  const asked = call.client.elicits ? await answerable(call, seen) : [];
+  const asked = askable(call.client, await answerable(call, seen));
   if (asked.length === 0) return { status: "working", statusMessage };
-  return { status: "input_required", statusMessage, inputRequests: inputRequests(asked) };
+  return { status: "input_required", statusMessage, inputRequests: inputRequests(call.client, asked) };
 }
 
 function messageOf({ run, status, state, held, waiting_for: waits }: Summary): string {

@@ -2,6 +2,7 @@
 // Nothing of it is kept here but the key.
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Json } from "../../base/json.ts";
 import { kept } from "../../base/kept.ts";
 import type { Principal } from "../scope.ts";
 import type { SideFile } from "../side-file.ts";
@@ -14,13 +15,23 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS mcp_key (
 const STATE_MS = 24 * 60 * 60 * 1000;
 const STATE_LENGTH_MAX = 65_536;
 
-/** What a client was asked. */
+/** What a client was asked for a run. */
 export interface QuestionState {
+  /** The tool that was called. */
+  readonly of: string;
   /** The run that the call is about. */
   readonly run: string;
   /** Ids of its questions. */
   readonly asks: readonly string[];
 }
+
+/** What a tool or a prompt wanted by itself. */
+export interface InputState {
+  readonly of: string;
+  readonly state: Json;
+}
+
+type HeldState = QuestionState | InputState;
 
 const keys = new WeakMap<SideFile, Buffer>();
 
@@ -43,20 +54,21 @@ interface SealTerms {
   readonly now: number;
 }
 
-export function sealState({ side, principal, now }: SealTerms, { run, asks }: QuestionState): string {
-  const body = Buffer.from(JSON.stringify({ run, asks, until: now + STATE_MS })).toString("base64url");
+export function sealState({ side, principal, now }: SealTerms, held: HeldState): string {
+  const body = Buffer.from(JSON.stringify({ held, until: now + STATE_MS })).toString("base64url");
   return `${body}.${macOf(side, ["state", principal.name, body]).toString("base64url")}`;
 }
 
 /** Undefined when it was not made here for this principal, or long ago. */
-export function openState({ side, principal, now }: SealTerms, text: string): QuestionState | undefined {
+export function openState({ side, principal, now }: SealTerms, text: string): HeldState | undefined {
   const [body, mac, ...more] = text.length > STATE_LENGTH_MAX ? [] : text.split(".");
   if (body === undefined || mac === undefined || more.length > 0) return undefined;
   if (!isSame(Buffer.from(mac, "base64url"), macOf(side, ["state", principal.name, body]))) return undefined;
-  const state = JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as QuestionState & {
+  const { held, until } = JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as {
+    readonly held?: HeldState;
     readonly until: number;
   };
-  return state.until < now ? undefined : { run: state.run, asks: state.asks };
+  return until < now ? undefined : held;
 }
 
 const isSame = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);

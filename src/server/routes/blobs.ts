@@ -1,4 +1,4 @@
-// Results that are too large to be sent along, by the hash of their content.
+// Results that are too large to be sent along, and files sent to runs, by the hash of their content.
 
 import { z } from "@hono/zod-openapi";
 import { Problem } from "../problem.ts";
@@ -16,12 +16,13 @@ const getBlob = route({
   path: "/api/blobs/{sha256}",
   name: "getBlob",
   tag: "history",
-  summary: "A large result of a step, by the SHA-256 of its content",
+  summary: "A large result of a step or a file sent to a run, by the SHA-256 of its content",
   scope: "runs:read",
   params: blobParams,
   answers: {
     200: {
-      description: "The content: a text as it is (`text/plain`), anything else as JSON.",
+      description:
+        "The content of a result: a text as it is (`text/plain`), anything else as JSON. A file has the type it was sent with, and is for saving only.",
       schema: z.string(),
       type: "text/plain",
       also: { type: "application/json", schema: z.unknown() },
@@ -30,19 +31,27 @@ const getBlob = route({
     304: { description: "It is the one in If-None-Match." },
   },
   problems: ["unknown-blob"],
-  async handle({ params, header }: RouteRequest<{ sha256: string }, unknown, unknown>, { blobs, store }) {
+  async handle({ params, header }: RouteRequest<{ sha256: string }, unknown, unknown>, parts) {
     const { sha256 } = params;
-    const found = await blobs.find(store, sha256);
+    const { blobs, store, clock } = parts;
+    const found = await blobs.find(store, sha256, clock.now());
     if (found === undefined)
       throw new Problem("unknown-blob", `no run has \`${sha256}\` any more (ask for the step that named it)`);
     const headers = { ...IMMUTABLE, etag: `"${sha256}"` };
     if (header("if-none-match") === `"${sha256}"`) return new Response(null, { status: 304, headers });
-    const { bytes, type } = found;
+    const { bytes, type, name } = found;
+    const foreign = name === undefined ? {} : { ...FOREIGN, "content-disposition": saved(name) };
     return new Response(new Uint8Array(bytes), {
       status: 200,
-      headers: { ...headers, "content-type": type, "x-content-type-options": "nosniff" },
+      headers: { ...headers, ...foreign, "content-type": type, "x-content-type-options": "nosniff" },
     });
   },
 });
+
+/** A page that somebody sent must not act in the name of this server. */
+const FOREIGN = { "content-security-policy": "sandbox; default-src 'none'" };
+
+const saved = (name: string): string =>
+  name === "" ? "attachment" : `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
 
 export const blobRoutes = [getBlob];

@@ -43,8 +43,8 @@ function editsOf({ edits = [] }: Body): Edits {
     if ("artifact" in edit) put(artifacts, edit.artifact, edit.value);
     else if ("variable" in edit) put(variables, edit.variable, edit.value);
     else if ("step" in edit) answers.push(edit);
-    else if ("pack" in edit) rest = { ...rest, digest: undefined, ...edit };
-    else if ("digest" in edit) rest = { ...rest, pack: undefined, ...edit };
+    else if ("pack" in edit) rest = { ...rest, digest: undefined, beside: undefined, ...edit };
+    else if ("digest" in edit) rest = { ...rest, pack: undefined, beside: undefined, ...edit };
     else rest = { ...rest, ...edit };
   }
   return { artifacts, variables, answers, ...rest };

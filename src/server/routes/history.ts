@@ -17,9 +17,9 @@ import { Problem } from "../problem.ts";
 import { IMMUTABLE, type Reply, type RouteRequest, route, tagOf } from "../route.ts";
 import { placeBefore } from "../row-place.ts";
 import { artifact, artifacts, factList, traceRow, turnList } from "../schemas/run-shapes.ts";
-import { limitText, positiveText, runParams, wholeText } from "../schemas/shared.ts";
+import { limitText, positiveText, runParams, valuesText, wholeText } from "../schemas/shared.ts";
 import type { ServerParts } from "../server-parts.ts";
-import { turnJson } from "../turn-json.ts";
+import { turnJsonWith } from "../turn-json.ts";
 
 type RunPath = { readonly id: string };
 
@@ -131,7 +131,10 @@ const turnsQuery = z.strictObject({
   cursor: cursorText.optional(),
 });
 
+const wholeTurnsQuery = turnsQuery.extend({ values: valuesText });
+
 type TurnsRequest = RouteRequest<RunPath, z.infer<typeof turnsQuery>, unknown>;
+type WholeTurnsRequest = RouteRequest<RunPath, z.infer<typeof wholeTurnsQuery>, unknown>;
 
 interface TurnPage {
   readonly rows: readonly TurnRow[];
@@ -159,7 +162,7 @@ const getTurns = route({
   summary: "The turns of a run with their facts",
   scope: "runs:read",
   params: runParams,
-  query: turnsQuery,
+  query: wholeTurnsQuery,
   answers: {
     200: {
       description: "A page of turns. A full one never changes.",
@@ -169,9 +172,9 @@ const getTurns = route({
     304: { description: "Nothing has changed since the turn in If-None-Match." },
   },
   problems: ["unknown-run"],
-  async handle(request: TurnsRequest, parts) {
+  async handle(request: WholeTurnsRequest, parts) {
     const { rows, next, headers } = await turnPage(request, parts);
-    const items = rows.map((row) => turnJson(request.params.id, row));
+    const items = rows.map((row) => turnJsonWith(request.params.id, row, request.query.values));
     return { status: 200, body: { items, next_cursor: next }, headers };
   },
 });

@@ -17,7 +17,7 @@ import { listOf, time, whole } from "../schemas/shared.ts";
 import { type Principal, speaker } from "../scope.ts";
 import type { ServerParts } from "../server-parts.ts";
 import type { Hook } from "../webhook/hook-book.ts";
-import { isSecret, newSecret } from "../webhook/signature.ts";
+import { isVerifier, newSecret } from "../webhook/signature.ts";
 import { type Verified, verifySlack, verifyStandard } from "../webhook/verify-signature.ts";
 import { answerInput, decisionInput } from "./people.ts";
 
@@ -33,12 +33,10 @@ const hookBody = z
     name: z.string().min(1).max(100).openapi({ description: "Who it is, in the journal." }),
     kind: kind.optional().openapi({ description: "How it signs: Standard Webhooks unless given." }),
     scopes: z.array(mayDo).min(1).max(2),
-    secret: z
-      .string()
-      .min(16)
-      .max(200)
-      .optional()
-      .openapi({ description: "whsec_… made here if left out; of `slack` the signing secret of the app." }),
+    secret: z.string().min(16).max(200).optional().openapi({
+      description:
+        "whsec_… made here if left out, or whpk_… of a sender that keeps its key (v1a); of `slack` the signing secret of the app.",
+    }),
   })
   .openapi("AddHook");
 
@@ -70,8 +68,11 @@ const addHook = route({
     const { name, kind: how = "standard", scopes, secret } = body;
     if (how === "slack" && secret === undefined)
       throw new Problem("bad-request", "`secret` is missing: Slack signs with the signing secret of the app");
-    if (how === "standard" && secret !== undefined && !isSecret(secret))
-      throw new Problem("bad-request", "`secret` is expected to be whsec_ and 24 to 64 bytes in base64");
+    if (how === "standard" && secret !== undefined && !isVerifier(secret))
+      throw new Problem(
+        "bad-request",
+        "`secret` is expected to be whsec_ and 24 to 64 bytes in base64, or a public key as whpk_",
+      );
     if (hooks.all().length >= HOOKS_MAX)
       throw new Problem("too-many-webhooks", `there are ${HOOKS_MAX} hooks already`, {
         extras: { limit: HOOKS_MAX },

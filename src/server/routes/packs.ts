@@ -3,10 +3,11 @@
 import { z } from "@hono/zod-openapi";
 import { isoTime } from "../../base/iso-time.ts";
 import { put } from "../../base/json.ts";
+import { openPackWith } from "../../host/pack-beside.ts";
 import { boundJson, diagnosticJson } from "../../host/pack-view.ts";
 import { type OpenedPack, openPack } from "../../pack/open-pack.ts";
 import { badCursor, cursorText, fromCursor, toCursor } from "../cursor.ts";
-import { goodPack, storedPack } from "../opened-pack.ts";
+import { checkedPack, goodPack, storedPack } from "../opened-pack.ts";
 import { IMMUTABLE, type RouteRequest, route } from "../route.ts";
 import { checkReport, pack, packList, registeredPack } from "../schemas/pack-shapes.ts";
 import { packBody } from "../schemas/requests.ts";
@@ -25,9 +26,12 @@ const registerPack = route({
   body: packBody,
   answers: { 201: { description: "Registered, now or before.", schema: registeredPack } },
   problems: ["pack-invalid"],
-  async handle({ body: { source, file = "pack.yaml" } }: PackRequest, { side, clock }) {
-    const { program, digest, bound, diagnostics } = goodPack(source, file);
-    const kept = { digest, id: program.id, version: program.version, file, source, at: clock.now() };
+  async handle({ body: { source, file = "pack.yaml", beside } }: PackRequest, { side, clock }) {
+    const { program, digest, bound, diagnostics } = goodPack(source, file, beside);
+    const kept = {
+      ...{ digest, id: program.id, version: program.version, file, source, at: clock.now() },
+      beside: beside === undefined ? null : JSON.stringify(beside),
+    };
     side.putPack(kept);
     const body = { ...lineOf(kept), diagnostics: diagnostics.map(diagnosticJson), bound: boundJson(bound) };
     return { status: 201, body, headers: { location: `/api/packs/${encodeURIComponent(digest)}` } };
@@ -74,9 +78,10 @@ const getPack = route({
   answers: { 200: { description: "The pack.", schema: pack } },
   problems: ["unknown-pack"],
   async handle({ params }: RouteRequest<{ digest: string }, unknown, unknown>, parts) {
-    const { program, digest, source, file } = await storedPack(parts, params.digest);
+    const stored = await storedPack(parts, params.digest);
+    const { program, digest, source, file } = stored;
     const kept = parts.side.pack(digest);
-    const opened = openPack(source, { file });
+    const opened = checkedPack(stored);
     const body = {
       ...{ digest, id: program.id, version: program.version, file, source, program },
       registered_at: kept === undefined ? null : isoTime(kept.at),
@@ -96,8 +101,9 @@ const checkPack = route({
   scope: "runs:read",
   body: packBody,
   answers: { 200: { description: "As `packloop check --format json`.", schema: checkReport } },
-  async handle({ body: { source, file = "pack.yaml" } }: PackRequest) {
-    return { status: 200, body: reportOf(openPack(source, { file }), file) };
+  async handle({ body: { source, file = "pack.yaml", beside } }: PackRequest) {
+    const opened = beside === undefined ? openPack(source, { file }) : openPackWith(source, file, beside);
+    return { status: 200, body: reportOf(opened, file) };
   },
 });
 

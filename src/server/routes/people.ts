@@ -178,13 +178,13 @@ export function decisionInput(body: z.infer<typeof approvalBody>, place: StepPla
   const comment = reason === "" ? {} : { comment: reason };
   if ((decision === "edit" || decision === "respond") !== (value !== undefined))
     throw new Problem("bad-request", "`value` goes with `edit` and `respond`, and with nothing else");
-  if (decision === "reject") return { ...place, type: "reject", reason };
+  const pinned = { ...place, ...(sha256 !== undefined && { sha256 }) };
+  if (decision === "reject") return { ...pinned, type: "reject", reason };
   if (decision === "respond")
-    return { ...place, type: "reject", reason: typeof value === "string" ? value : JSON.stringify(value) };
+    return { ...pinned, type: "reject", reason: typeof value === "string" ? value : JSON.stringify(value) };
   return {
-    ...place,
+    ...pinned,
     type: "approve",
-    ...(sha256 !== undefined && { sha256 }),
     ...(value !== undefined && { edit: value }),
     ...comment,
   };

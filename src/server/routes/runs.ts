@@ -3,6 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Status } from "../../core/facts.ts";
 import type { RunRecord } from "../../engine/ports.ts";
+import { goalSetup } from "../../host/goal-claim.ts";
 import { runLine } from "../../host/run-line.ts";
 import { fitsWish, type RunWish, runWhere, timeIn, whereFields } from "../../host/run-where.ts";
 import { eachRecord, knownRecord, loadedRun, type RecordFilter, runAt } from "../../host/stored-runs.ts";
@@ -51,8 +52,11 @@ const startARun = route({
     ...(["unknown-state", "unknown-prompt", "unknown-agent", "unsupported", "cannot-start"] as const),
   ],
   async handle({ body, principal, key, bodyHash }: StartRequest, parts) {
-    const { context_id: context, ...wish } = body;
-    const setup = context === undefined ? {} : { context_id: context };
+    const { context_id: context, goal, ...wish } = body;
+    const setup = {
+      ...(context !== undefined && { context_id: context }),
+      ...(goal !== undefined && goalSetup(goal.max_steps)),
+    };
     const begun = await beginRun(parts, principal, { ...wish, key, requestHash: bodyHash, setup });
     if (!begun.found) return startedReply(begun);
     // As it was when it had just begun, which is what the first request was answered with.
@@ -302,6 +306,7 @@ const removeRun = route({
     side.noteRemoved(all, clock.now());
     await parts.worlds.removeFiles(all);
     webhooks.forgetRuns(all);
+    for (const run of all) parts.blobs.files.drop(run);
     return { status: 200, body: { removed: all } };
   },
 });

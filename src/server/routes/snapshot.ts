@@ -5,12 +5,13 @@ import { z } from "@hono/zod-openapi";
 import { put } from "../../base/json.ts";
 import { itemsOf, type Log, logOf } from "../../base/log.ts";
 import { type ArtifactValue, emptyRun, type Run } from "../../core/run.ts";
+import { shortRun } from "../../core/short-turn.ts";
 import { knownRecord, runAt } from "../../host/stored-runs.ts";
 import { Problem } from "../problem.ts";
 import { IMMUTABLE, type RouteRequest, route, tagOf } from "../route.ts";
 import { snapshot } from "../schemas/run-shapes.ts";
-import { positiveText, runParams, wholeText } from "../schemas/shared.ts";
-import { turnJson } from "../turn-json.ts";
+import { positiveText, runParams, valuesText, wholeText } from "../schemas/shared.ts";
+import { turnJsonWith } from "../turn-json.ts";
 
 /** Turns on each side at most. */
 const SIDE_MAX = 500;
@@ -26,6 +27,7 @@ const aroundQuery = z.strictObject({
   at: positiveText.optional().openapi({ description: "The turn that is looked at; the last if left out." }),
   before: sideText("Turns that come before it."),
   after: sideText("Turns that come after it, as far as there are."),
+  values: valuesText,
 });
 
 type AroundRequest = RouteRequest<{ readonly id: string }, z.infer<typeof aroundQuery>, unknown>;
@@ -57,9 +59,11 @@ const getSnapshot = route({
     const run = base === 0 ? emptyRun : await runAt(store, id, base);
     const rows = await store.rows(id, { from: base + 1, to, limit: to - base });
     const isFull = query.at !== undefined && at + query.after <= last;
+    const { values } = query;
+    const items = rows.map((row) => turnJsonWith(id, row, values));
     return {
       status: 200,
-      body: { run: id, snapshot: withOwnCells(run), items: rows.map((row) => turnJson(id, row)) },
+      body: { run: id, snapshot: values === "short" ? shortRun(run) : withOwnCells(run), items },
       headers: isFull ? { ...tagOf(last), ...IMMUTABLE } : tagOf(last),
     };
   },

@@ -8,7 +8,7 @@ import { hasEnded, isOver } from "../is-over.ts";
 import { Problem } from "../problem.ts";
 import { type RouteRequest, route } from "../route.ts";
 import { summaryFor } from "../run-summary.ts";
-import { runParams, wholeText } from "../schemas/shared.ts";
+import { runParams, valuesText, wholeText } from "../schemas/shared.ts";
 import type { ServerParts } from "../server-parts.ts";
 
 const TYPE = "text/event-stream";
@@ -22,6 +22,8 @@ const followQuery = z.strictObject({
     .openapi({ description: "In place of a token; see POST /api/tickets." }),
 });
 
+const followRunQuery = followQuery.extend({ values: valuesText });
+
 type FollowQuery = z.infer<typeof followQuery>;
 
 const followRun = route({
@@ -33,7 +35,7 @@ const followRun = route({
   summary: "Follow a run: its turns from the first on, then as they come",
   scope: "runs:read",
   params: runParams,
-  query: followQuery,
+  query: followRunQuery,
   answers: {
     200: {
       description:
@@ -44,7 +46,7 @@ const followRun = route({
     204: { description: "The run has ended, and every turn of it is known." },
   },
   problems: ["unknown-run", "run-removed", "too-many-readers"],
-  async handle(request: RouteRequest<{ id: string }, FollowQuery, unknown>, parts) {
+  async handle(request: RouteRequest<{ id: string }, z.infer<typeof followRunQuery>, unknown>, parts) {
     const { id } = request.params;
     const after = placeOf(request);
     const record = await parts.store.record(id);
@@ -55,7 +57,8 @@ const followRun = route({
       const { run } = await loadedRun(parts.store, id);
       return summaryFor(record, run);
     };
-    const followed = { id, after, reader, ended: hasEnded(record), snapshot };
+    const { values } = request.query;
+    const followed = { id, after, reader, values, ended: hasEnded(record), snapshot };
     return eventStream(runEvents(parts.store, followed), reader);
   },
 });

@@ -6,7 +6,7 @@ import { EVENT_TYPES } from "../cloud-event.ts";
 import { Problem } from "../problem.ts";
 import { type RouteRequest, route } from "../route.ts";
 import { limitText, listOf, time } from "../schemas/shared.ts";
-import { isSecret, newSecret } from "../webhook/signature.ts";
+import { isSecret, kindOf, newSecret, publicKeyOf } from "../webhook/signature.ts";
 import type { Delivery, Webhook, WebhookBook } from "../webhook/webhook-book.ts";
 
 const WEBHOOKS_MAX = 100;
@@ -23,9 +23,13 @@ const webhookBody = z
       .openapi({ description: "All, if left out." }),
     secret: z
       .string()
-      .refine(isSecret, "expected whsec_ and 24 to 64 bytes in base64")
+      .refine(isSecret, "expected whsec_ and 24 to 64 bytes in base64, or an Ed25519 key as whsk_")
       .optional()
       .openapi({ description: "Made here, if left out." }),
+    signature: z
+      .enum(["v1", "v1a"])
+      .optional()
+      .openapi({ description: "v1: both sides know the secret. v1a: the other side has a public key." }),
   })
   .openapi("AddWebhook");
 
@@ -36,10 +40,21 @@ const webhookLine = z
     types: z.array(eventType),
     created_at: time,
     off: z.string().nullable().openapi({ description: "Why it is told nothing any more." }),
+    public_key: z
+      .string()
+      .nullable()
+      .openapi({ description: "What v1a verifies with; null where both sides know the secret." }),
   })
   .openapi("Webhook");
 
-const lineOf = ({ id, url, types, at, off }: Webhook) => ({ id, url, types, created_at: isoTime(at), off });
+const lineOf = ({ id, url, types, at, off, secret }: Webhook) => ({
+  ...{ id, url, types, created_at: isoTime(at), off },
+  public_key: publicKeyOf(secret),
+});
+
+/** A key of ours that is made here leaves never: the other side needs the public half only. */
+const shownSecret = ({ secret }: Pick<Webhook, "secret">) => (kindOf(secret) === "v1" ? { secret } : {});
+const secretText = z.string().optional().openapi({ description: "With v1 only." });
 
 const addWebhook = route({
   method: "post",
@@ -52,7 +67,7 @@ const addWebhook = route({
   answers: {
     201: {
       description: "The webhook with its secret, which is shown this once.",
-      schema: webhookLine.extend({ secret: z.string() }).openapi("NewWebhook"),
+      schema: webhookLine.extend({ secret: secretText }).openapi("NewWebhook"),
     },
   },
   problems: ["too-many-webhooks"],
@@ -60,15 +75,17 @@ const addWebhook = route({
     { body }: RouteRequest<unknown, unknown, z.infer<typeof webhookBody>>,
     { webhooks, sender, clock },
   ) {
-    const { url, types = [], secret = newSecret() } = body;
+    const { url, types = [], signature, secret = newSecret(signature) } = body;
     checkUrl(url);
+    if (signature !== undefined && signature !== kindOf(secret))
+      throw new Problem("bad-request", `\`secret\` does not sign by \`${signature}\``);
     if (webhooks.all().length >= WEBHOOKS_MAX)
       throw new Problem("too-many-webhooks", `there are ${WEBHOOKS_MAX} webhooks already`, {
         extras: { limit: WEBHOOKS_MAX },
       });
     const made = webhooks.add({ url, types, secret, at: clock.now() });
     await sender.begin(made);
-    return { status: 201, body: { ...lineOf(made), secret } };
+    return { status: 201, body: { ...lineOf(made), ...shownSecret(made) } };
   },
 });
 
@@ -142,7 +159,7 @@ const rotateSecret = route({
   answers: {
     200: {
       description: "The webhook with its new secret, which is shown this once.",
-      schema: webhookLine.extend({ secret: z.string(), old_until: time }).openapi("RotatedWebhook"),
+      schema: webhookLine.extend({ secret: secretText, old_until: time }).openapi("RotatedWebhook"),
     },
   },
   problems: ["unknown-webhook"],
@@ -151,10 +168,11 @@ const rotateSecret = route({
     { webhooks, clock },
   ) {
     const found = known(webhooks, params.id);
-    const secret = body.secret ?? newSecret();
+    const secret = body.secret ?? newSecret(kindOf(found.secret));
     const until = clock.now() + ROTATION_MS;
     webhooks.rotate(found.id, secret, until);
-    return { status: 200, body: { ...lineOf(found), secret, old_until: isoTime(until) } };
+    const now = { ...found, secret };
+    return { status: 200, body: { ...lineOf(now), ...shownSecret(now), old_until: isoTime(until) } };
   },
 });
 

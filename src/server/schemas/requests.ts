@@ -1,12 +1,41 @@
 // What requests carry. Unknown fields are refused.
 
 import { z } from "@hono/zod-openapi";
+import type { Json, JsonObject } from "../../base/json.ts";
+import type { SkillFile } from "../../core/program.ts";
+import { isSchemas, isSkills } from "../../host/pack-beside.ts";
 import { by, jsonObject, jsonValue, whole } from "./shared.ts";
 
 const packText = z.string().min(1).openapi({ description: "The text of a pack, YAML or JSON." });
 const digest = z.string().min(1).max(200).openapi({ description: "A pack that is known here." });
 const file = z.string().min(1).max(500).openapi({ description: "The name its diagnostics are shown under." });
 const script = jsonObject.openapi({ description: "Answers of a scripted model, tools and people." });
+
+const beside = z
+  .strictObject({
+    schemas: z
+      .custom<Readonly<Record<string, JsonObject>>>((value) => isSchemas(value as Json), {
+        error: "expected JSON Schemas by their paths",
+      })
+      .optional()
+      .openapi({
+        description: "JSON Schemas that compositions name, by the path they have for them.",
+        type: "object",
+        additionalProperties: { type: "object", additionalProperties: true },
+      }),
+    skills: z
+      .custom<Readonly<Record<string, readonly SkillFile[]>>>((value) => isSkills(value as Json), {
+        error: "expected lists of {folder, name, description, instructions, resources} by their paths",
+      })
+      .optional()
+      .openapi({
+        description:
+          "The skills at each path that the pack lists: `folder`, `name`, `description`, `instructions`, and as `resources` the texts in the folder by their paths.",
+        type: "object",
+        additionalProperties: { type: "array", items: { type: "object", additionalProperties: true } },
+      }),
+  })
+  .openapi("PackBeside", { description: "What the pack names by a path, as it is in the files beside it." });
 
 const budgets = z
   .strictObject({
@@ -25,6 +54,7 @@ export const startBody = z
     pack: packText.optional(),
     digest: digest.optional(),
     file: file.optional(),
+    beside: beside.optional(),
     variables: jsonObject.optional(),
     input: z.string().optional().openapi({ description: "The task." }),
     mode: z.enum(["autonomous", "conversational"]).optional(),
@@ -38,10 +68,16 @@ export const startBody = z
       .openapi({ description: "Groups runs that the caller wants together." }),
     budgets: budgets.optional(),
     script: script.optional(),
+    goal: z
+      .strictObject({ max_steps: whole.min(1) })
+      .optional()
+      .openapi({ description: "The pack is that of `packloop goal`: what the run claims is judged." }),
   })
   .openapi("StartRun");
 
-export const packBody = z.strictObject({ source: packText, file: file.optional() }).openapi("RegisterPack");
+export const packBody = z
+  .strictObject({ source: packText, file: file.optional(), beside: beside.optional() })
+  .openapi("RegisterPack");
 
 export const eventBody = z
   .strictObject({
@@ -108,7 +144,7 @@ const forkEdit = z
     z.strictObject({ variable: name, value: jsonValue }),
     z.strictObject({ event: name }),
     z.strictObject({ step: whole.min(1), value: jsonValue }),
-    z.strictObject({ pack: packText, file: file.optional() }),
+    z.strictObject({ pack: packText, file: file.optional(), beside: beside.optional() }),
     z.strictObject({ digest }),
     z.strictObject({ model: z.string().min(1) }),
     z.strictObject({ script }),

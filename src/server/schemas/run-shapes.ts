@@ -107,6 +107,16 @@ const runLine = z
 
 export const runList = listOf(runLine, "RunList");
 
+const takenRun = z.object({
+  run: z.string(),
+  turns: whole,
+  taken: whole.openapi({ description: "How many of its turns were not here." }),
+});
+
+export const takenRuns = takenRun
+  .extend({ agents: z.array(takenRun).optional().openapi({ description: "The runs of its agents." }) })
+  .openapi("TakenRun");
+
 export const traceRow = z
   .object({
     turn: whole,
@@ -223,6 +233,22 @@ export const artifacts = z
 export const artifact = z
   .object({ run: z.string(), turn: whole, name: z.string(), value: jsonValue })
   .openapi("Artifact");
+
+export const artifactCommit = z
+  .object({
+    run: z.string(),
+    turn: whole,
+    name: z.string(),
+    commit: z.object({
+      sha: z.string(),
+      author: z.string(),
+      date: z.string(),
+      message: z.string(),
+      diff: z.string().openapi({ description: "As git shows it." }),
+      left_out: z.string().optional().openapi({ description: "How much of the diff is not here." }),
+    }),
+  })
+  .openapi("ArtifactCommit");
 
 const place = z.object({ state: z.string(), visit: whole, field: z.string() });
 const end = z.object({ run: z.string(), turn: whole, state: z.string().nullable(), used });

@@ -47,6 +47,12 @@ export const flagText = z
   .transform((text) => text === "true")
   .openapi({ type: "boolean" });
 
+/** Whether large values are given whole. */
+export const valuesText = z.enum(["all", "short"]).optional().openapi({
+  description:
+    "`short` leaves out the rest of values over 64 KiB. A mark in its place, U+F8F0 TURN:SIZE U+F8F1, names the turn that has it.",
+});
+
 export const time = z.string().openapi({ format: "date-time", example: "2026-01-31T12:00:00.000Z" });
 
 export const by = z.string().min(1).max(200).openapi({ description: "Who says it; kept in the journal." });

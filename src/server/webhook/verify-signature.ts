@@ -1,7 +1,7 @@
 // Whether a request is from who it says, whole, and new: Standard Webhooks 1.0, and Slack's way of signing.
 
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { keyOfSecret } from "./signature.ts";
+import { createHmac, timingSafeEqual, verify } from "node:crypto";
+import { keyOfPublic, keyOfSecret, kindOf } from "./signature.ts";
 
 /** How old a request may be, or how far ahead the sender's clock. */
 const TOLERANCE_MS = 5 * 60 * 1000;
@@ -30,15 +30,20 @@ export function verifyStandard({ secret, body, header, now }: SignedRequest): Ve
   if (id === "" || id.length > 255) return refused("it has no webhook-id");
   const late = lateness(timestamp, now);
   if (late !== undefined) return refused(late);
-  const expected = createHmac("sha256", keyOfSecret(secret))
-    .update(`${id}.${timestamp}.`)
-    .update(body)
-    .digest();
+  const kind = kindOf(secret);
+  const text = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
   const given = signatures.split(" ").slice(0, SIGNATURES_MAX);
-  const fits = given.some(
-    (one) => one.startsWith("v1,") && same(Buffer.from(one.slice(3), "base64"), expected),
-  );
+  const fits = given.some((one) => {
+    const [name, signature = ""] = one.split(",", 2);
+    return name === kind && isSigned(secret, text, Buffer.from(signature, "base64"));
+  });
   return fits ? { ok: true, id } : refused("no signature of it fits");
+}
+
+function isSigned(secret: string, text: Buffer, signature: Buffer): boolean {
+  if (kindOf(secret) === "v1a")
+    return signature.length === 64 && verify(null, text, keyOfPublic(secret), signature);
+  return same(signature, createHmac("sha256", keyOfSecret(secret)).update(text).digest());
 }
 
 /** A button that is pressed comes once; a repetition has the same time and body. */

@@ -3,14 +3,13 @@
 
 import { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Pool, PoolClient } from "pg";
+import type { Client, Pool, PoolClient } from "pg";
 import { Fault } from "../../engine/ports.ts";
+import { type Address, badAddress } from "./address.ts";
 import { faultOf, isLost, isToBeRepeated } from "./postgres-fault.ts";
 
 export interface ConnectionOptions {
-  readonly url: string;
-  /** Where the tables are; `packloop` unless the address names another (`?schema=`). */
-  readonly schema: string;
+  readonly address: Address;
   readonly connections: number;
   /** How long the database may be away before work fails. */
   readonly outageMs: number;
@@ -33,11 +32,14 @@ export class Connections implements AsyncDisposable {
   readonly place: string;
   #closed = false;
 
-  private constructor(pool: Pool, sockets: ReadonlySet<Socket>, options: ConnectionOptions) {
+  private constructor(
+    pool: Pool,
+    options: { readonly place: string; readonly sockets: ReadonlySet<Socket>; readonly outageMs: number },
+  ) {
     this.#pool = pool;
-    this.#sockets = sockets;
+    this.#sockets = options.sockets;
     this.#outageMs = options.outageMs;
-    this.place = placeOf(options.url);
+    this.place = options.place;
     // A connection that waits in the pool and dies is replaced by the next one that is needed.
     pool.on("error", () => undefined);
     // A statement that waits hears of it; without a listener, also after it was given back, the process ends.
@@ -46,6 +48,8 @@ export class Connections implements AsyncDisposable {
 
   static async open(options: ConnectionOptions): Promise<Connections> {
     const { default: pg } = await import("pg");
+    const { url, options: settings } = options.address;
+    const place = placeOf(pg.Client, url);
     const sockets = new Set<Socket>();
     const stream = () => {
       const socket = new Socket();
@@ -54,16 +58,16 @@ export class Connections implements AsyncDisposable {
     };
     const pool = new pg.Pool({
       stream,
-      connectionString: options.url,
+      connectionString: url,
       application_name: "packloop",
       max: options.connections,
       connectionTimeoutMillis: 10_000,
       query_timeout: options.answerMs,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
-      options: `-c search_path=${options.schema} -c synchronous_commit=on -c client_min_messages=warning`,
+      options: settings,
     });
-    return new Connections(pool, sockets, options);
+    return new Connections(pool, { place, sockets, outageMs: options.outageMs });
   }
 
   /** Once, without patience: for opening, where a wrong address is to be told at once. */
@@ -147,12 +151,18 @@ export class Connections implements AsyncDisposable {
   }
 }
 
-function placeOf(url: string): string {
+/** What the address leaves out the driver fills in; so does the place that messages name. */
+function placeOf(Driver: typeof Client, url: string): string {
   try {
-    const { host, pathname, searchParams } = new URL(url);
-    const socket = searchParams.get("host");
-    return `\`${socket ?? host}${pathname}\``;
-  } catch {
-    return "named by the store's address";
+    const { host, port, database } = new Driver({ connectionString: url });
+    const machine = host.includes(":") ? `[${host}]` : host;
+    const isUsual = port === USUAL_PORT || host.startsWith("/");
+    return `\`${machine}${isUsual ? "" : `:${port}`}/${database ?? ""}\``;
+  } catch (error) {
+    // Its words are about a file that it names, or about its form; never with the password.
+    const said = error instanceof Error ? error.message : String(error);
+    throw badAddress(`the store's address cannot be used: ${said}`, error);
   }
 }
+
+const USUAL_PORT = 5432;

@@ -1,9 +1,9 @@
 // A look at the database of a store, without changing anything in it: for whoever asks why it does not work.
 
+import { readAddress } from "./address.ts";
 import { Connections, type Query } from "./connections.ts";
 import { versionOf } from "./migrate.ts";
 import { codeOf } from "./postgres-fault.ts";
-import { placeIn } from "./postgres-store.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 
 export interface DatabaseLook {
@@ -20,6 +20,8 @@ export interface DatabaseLook {
   /** Rights the role lacks to drive runs, such as `INSERT on turn`. */
   readonly missing: readonly string[];
   readonly isReplica: boolean;
+  /** The role or the database is set to be read only. */
+  readonly isFrozen: boolean;
   /** Whether the server waits for its disk at all. */
   readonly syncs: boolean;
   /** A commit that waits for the disk, with the way there and back; undefined where none can be made. */
@@ -29,9 +31,10 @@ export interface DatabaseLook {
 }
 
 export async function lookAtDatabase(url: string): Promise<DatabaseLook> {
-  const { address, schema } = placeIn(url);
+  const address = readAddress(url);
+  const { schema } = address;
   await using connections = await Connections.open({
-    ...{ url: address, schema, connections: 1, outageMs: 0, answerMs: ANSWER_MS },
+    ...{ address, connections: 1, outageMs: 0, answerMs: ANSWER_MS },
   });
   return await connections.once(async (query) => {
     const about = await aboutServer(query);
@@ -40,7 +43,7 @@ export async function lookAtDatabase(url: string): Promise<DatabaseLook> {
     return {
       ...{ place: connections.place, schema, tables, missing, tablesWanted: SCHEMA_VERSION },
       ...about,
-      commitMs: about.isReplica ? undefined : await commitMs(query),
+      commitMs: about.isReplica || about.isFrozen ? undefined : await commitMs(query),
     };
   });
 }
@@ -50,17 +53,22 @@ interface AboutRow {
   readonly number: string;
   readonly role: string;
   readonly replica: boolean;
+  readonly frozen: boolean;
   readonly fsync: string;
   readonly now: number;
 }
 
-type About = Pick<DatabaseLook, "version" | "major" | "role" | "isReplica" | "syncs" | "aheadMs">;
+type About = Pick<
+  DatabaseLook,
+  "version" | "major" | "role" | "isReplica" | "isFrozen" | "syncs" | "aheadMs"
+>;
 
 async function aboutServer(query: Query): Promise<About> {
   const before = Date.now();
   const { rows } = await query.query<AboutRow>(`SELECT
     current_setting('server_version') AS version, current_setting('server_version_num') AS number,
     current_user AS role, pg_is_in_recovery() AS replica, current_setting('fsync') AS fsync,
+    current_setting('default_transaction_read_only')::boolean AS frozen,
     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`);
   const after = Date.now();
   const [row] = rows as [AboutRow];
@@ -69,6 +77,7 @@ async function aboutServer(query: Query): Promise<About> {
     major: Math.floor(Number(row.number) / 10_000),
     role: row.role,
     isReplica: row.replica,
+    isFrozen: row.frozen,
     syncs: row.fsync === "on",
     // Somewhere between the two; the middle is wrong by half the way at most.
     aheadMs: row.now - (before + after) / 2,

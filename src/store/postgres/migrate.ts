@@ -7,7 +7,7 @@ import { MIGRATION_LOCK, MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
 export async function migrate(connections: Connections, schema: string): Promise<void> {
   await connections.once(async (query) => {
-    await refuseReplica(query, connections.place);
+    await refuseReader(query, connections.place);
     if ((await versionOf(query, schema)) === SCHEMA_VERSION) return;
     await query.query("BEGIN");
     try {
@@ -73,9 +73,14 @@ export async function versionOf(query: Query, schema: string): Promise<number> {
   throw new Fault("store-newer", message, { retry: "never" });
 }
 
-async function refuseReplica(query: Query, place: string): Promise<void> {
-  const { rows } = await query.query<{ is: boolean }>("SELECT pg_is_in_recovery() AS is");
-  if (rows[0]?.is !== true) return;
-  const message = `${place} can only be read, as a replica does (name the primary server)`;
+async function refuseReader(query: Query, place: string): Promise<void> {
+  const { rows } = await query.query<{ replica: boolean; frozen: boolean }>(
+    "SELECT pg_is_in_recovery() AS replica, current_setting('transaction_read_only')::boolean AS frozen",
+  );
+  const { replica, frozen } = rows[0] ?? { replica: false, frozen: false };
+  if (!replica && !frozen) return;
+  const message = replica
+    ? `${place} can only be read, as a replica does (name the primary server)`
+    : `${place} can only be read: \`default_transaction_read_only\` is on (turn it off for this role or database)`;
   throw new Fault("store-unavailable", message, { retry: "never" });
 }

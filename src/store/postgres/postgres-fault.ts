@@ -30,6 +30,10 @@ export const isLost = (error: unknown): boolean => {
 
 export const isToBeRepeated = (error: unknown): boolean => AGAIN.has(codeOf(error));
 
+/** What Node calls certificates that it does not accept. */
+const isDistrusted = (code: string): boolean =>
+  /CERT|UNABLE_TO_VERIFY|^(HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)$/.test(code);
+
 /** The fault for an error; a defect of ours stays what it is. */
 export function faultOf(error: unknown, place: string): Error {
   if (error instanceof Fault || error instanceof Defect) return error;
@@ -39,8 +43,9 @@ export function faultOf(error: unknown, place: string): Error {
     new Fault("store-unavailable", message, { retry, cause: error });
   switch (code) {
     case "28P01":
-    case "28000":
       return unavailable(`the database ${place} refuses the user or password (${said})`);
+    case "28000":
+      return unavailable(`the database ${place} refuses this user from here (${said})`);
     case "3D000":
       return unavailable(`there is no such database: ${place} (create it first)`);
     case "42501":
@@ -52,6 +57,10 @@ export function faultOf(error: unknown, place: string): Error {
   if (code === "" && said.startsWith("SASL"))
     return unavailable(
       `the database ${place} wants a password, and the address has none that fits (${said})`,
+    );
+  if (isDistrusted(code))
+    return unavailable(
+      `the certificate of the database ${place} is not trusted: ${said.split(";", 1)[0]} (add sslrootcert=FILE to the address, or sslmode=no-verify)`,
     );
   if (isLost(error)) return unavailable(`the database ${place} cannot be reached: ${said}`, "later");
   if (isToBeRepeated(error))

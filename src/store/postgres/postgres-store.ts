@@ -13,6 +13,7 @@ import {
   type TakenJournal,
 } from "../../engine/ports.ts";
 import { overdue } from "../journal/run-record.ts";
+import { readAddress } from "./address.ts";
 import { CommitGroups } from "./commit-groups.ts";
 import { Connections } from "./connections.ts";
 import { type Head, HeadMemory } from "./head-memory.ts";
@@ -49,46 +50,44 @@ export interface PostgresStoreOptions {
 const PROGRAM_GRACE_MS = 3_600_000;
 const OUTAGE_MS = 30_000;
 const ANSWER_MS = 30_000;
-const CONNECTIONS = 6;
+
+/**
+ * Turns, signs of life and news have a connection each that nothing else takes: who has a hundred runs to
+ * read after a crash must neither seem dead nor keep the turns of its other runs waiting.
+ */
+const VITAL = 3;
+
+/** For everything else. */
+const CONNECTIONS = 3;
 
 export async function openPostgresStore(
   url: string,
   options: PostgresStoreOptions = {},
 ): Promise<PostgresStore> {
-  const { address, schema } = placeIn(url);
+  const address = readAddress(url);
+  const { schema } = address;
   const { connections = CONNECTIONS, outageMs = OUTAGE_MS, answerMs = ANSWER_MS, readOnly = false } = options;
-  const opened = await Connections.open({ url: address, schema, connections, outageMs, answerMs });
-  try {
-    if (readOnly || options.existing === true) await checkVersion(opened, { schema, readOnly });
-    if (!readOnly) await migrate(opened, schema);
-    const store = new PostgresStore(opened, { ...options, readOnly });
-    await store.shared.setClock();
-    return store;
-  } catch (error) {
-    await opened[Symbol.asyncDispose]();
-    throw error;
-  }
+  const terms = { address, outageMs, answerMs };
+  await using opening = new AsyncDisposableStack();
+  const opened = opening.use(await Connections.open({ ...terms, connections }));
+  const vital = opening.use(await Connections.open({ ...terms, connections: VITAL }));
+  if (readOnly || options.existing === true) await checkVersion(opened, { schema, readOnly });
+  if (!readOnly) await migrate(opened, schema);
+  const store = new PostgresStore({ opened, vital }, { ...options, readOnly });
+  await store.shared.setClock(opened);
+  opening.move();
+  return store;
 }
 
-/** `?schema=NAME` is ours, everything else the driver's. */
-export function placeIn(url: string): { readonly address: string; readonly schema: string } {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined)
-    throw new Fault("store-unavailable", "the store's address is not a URL (postgres://USER@HOST/DATABASE)", {
-      retry: "never",
-    });
-  const schema = parsed.searchParams.get("schema") ?? "packloop";
-  parsed.searchParams.delete("schema");
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
-    throw new Fault("store-unavailable", `\`${schema}\` is not a name for a schema (a-z, 0-9, _)`, {
-      retry: "never",
-    });
-  return { address: parsed.href, schema };
+interface StoreConnections {
+  readonly opened: Connections;
+  readonly vital: Connections;
 }
 
 export class PostgresStore implements Store {
   readonly shared: PostgresSharedRuns;
   readonly #connections: Connections;
+  readonly #vital: Connections;
   readonly #options: PostgresStoreOptions;
   /** Programs put since opening: a run that is about to start may need them. */
   readonly #put = new Set<string>();
@@ -100,15 +99,14 @@ export class PostgresStore implements Store {
   /** Snapshots on their way: a cache, so nobody waits for them but who closes. */
   readonly #snapshots = new Set<Promise<unknown>>();
 
-  constructor(connections: Connections, options: PostgresStoreOptions) {
-    this.#connections = connections;
+  constructor({ opened, vital }: StoreConnections, options: PostgresStoreOptions) {
+    this.#connections = opened;
+    this.#vital = vital;
     this.#options = options;
-    this.shared = new PostgresSharedRuns({
-      ...{ connections, heads: this.#heads },
-    });
+    this.shared = new PostgresSharedRuns({ connections: vital, heads: this.#heads });
     const driver = () => this.shared.driver;
-    this.#groups = new CommitGroups({ connections, driver });
-    this.#writer = new JournalWriter(connections, driver);
+    this.#groups = new CommitGroups({ connections: vital, driver });
+    this.#writer = new JournalWriter(opened, driver);
   }
 
   load(run: string) {
@@ -243,6 +241,7 @@ export class PostgresStore implements Store {
   async [Symbol.asyncDispose]() {
     await Promise.allSettled(this.#snapshots);
     await this.shared.close();
+    await this.#vital[Symbol.asyncDispose]();
     await this.#connections[Symbol.asyncDispose]();
   }
 

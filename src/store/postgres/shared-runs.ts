@@ -84,11 +84,9 @@ export class PostgresSharedRuns implements SharedRuns {
   }
 
   /** Looks at the server's clock. */
-  async setClock(): Promise<void> {
+  async setClock(connections: Connections): Promise<void> {
     const sent = performance.now();
-    const { rows } = await this.#options.connections.read((query) =>
-      query.query<{ now: number }>(`SELECT ${NOW} AS now`),
-    );
+    const { rows } = await connections.read((query) => query.query<{ now: number }>(`SELECT ${NOW} AS now`));
     this.#told(sent, rows[0]?.now);
   }
 
@@ -128,10 +126,15 @@ export class PostgresSharedRuns implements SharedRuns {
     );
   }
 
+  /** One that has ended and owes nobody anything is not to be had: nobody would ever let it go. */
   async claimOne(run: string): Promise<boolean> {
     if (this.isOurs(run)) return true;
     if (this.driver === null) return false;
-    const found = await this.#claimed("SELECT id AS run FROM run WHERE name = $2", [toText(run)]);
+    const found = await this.#claimed(
+      `SELECT r.id AS run FROM run r JOIN head h ON h.run = r.id
+        WHERE r.name = $2 AND (h.work OR h.status IN ('running', 'waiting'))`,
+      [toText(run)],
+    );
     return found.length > 0;
   }
 

@@ -233,3 +233,24 @@ describe("files that are not ours:", () => {
     expect(look(begun, "SELECT count(*) AS turns FROM turn")["turns"]).toBe(2);
   });
 });
+
+describe("what belongs to no run", () => {
+  test("is named: turns whose run is gone, and a blob beside a turn's facts", async () => {
+    expect(await inStore(sound, async (store) => (await store.strays?.()) ?? ["?"])).toEqual([]);
+    const path = copyOf(sound);
+    change(path, "DROP TRIGGER turn_is_not_changed; DROP TRIGGER run_goes_whole");
+    change(path, "DELETE FROM run WHERE name = 'short'");
+    change(
+      path,
+      "UPDATE turn SET blob = x'00' WHERE id = (SELECT id << 24 FROM run WHERE name = 'fork') + 3",
+    );
+    await inStore(path, async (store) => {
+      expect(await store.strays?.()).toEqual([
+        expect.stringMatching(/^2 turns belong to no run \(number 3\)/),
+      ]);
+      expect(await store.verify("fork")).toEqual([
+        "turn 3 of run `fork` is damaged: it has a blob beside its facts",
+      ]);
+    });
+  });
+});

@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { fromColumn, toColumn } from "../journal/column-text.ts";
 import { standingOf } from "../journal/run-record.ts";
 import type { RunRow } from "./reader.ts";
+import { keyOf, TURN_MAX, turnOf } from "./schema.ts";
 
 export class Inspector {
   readonly #db: DatabaseSync;
@@ -48,6 +49,31 @@ export class Inspector {
       expect(isFound("SELECT 1 FROM run WHERE key = ? AND id = ?", row.key, row.run), "key");
     const parent = "SELECT 1 FROM run INDEXED BY run_parent WHERE parent = ? AND id = ?";
     if (row.parent !== null) expect(isFound(parent, row.parent, row.run), "parent");
+    // A turn's hash covers the one of the two that is read.
+    const both = "SELECT turn FROM turn WHERE id BETWEEN ? AND ? AND facts IS NOT NULL AND blob IS NOT NULL";
+    for (const { turn } of this.#db.prepare(both).all(keyOf(row.run, 1), keyOf(row.run, TURN_MAX)))
+      problems.push(`turn ${Number(turn)} of run \`${name}\` is damaged: it has a blob beside its facts`);
     return problems;
+  }
+
+  /** Journals whose run is not there. From run to run by the key, so that no journal is read through. */
+  strays(): readonly string[] {
+    const next = this.#db.prepare("SELECT min(id) AS id FROM turn WHERE id >= ?");
+    const known = this.#db.prepare("SELECT 1 FROM run WHERE id = ?");
+    const count = this.#db.prepare("SELECT count(*) AS turns FROM turn WHERE id BETWEEN ? AND ?");
+    const problems: string[] = [];
+    for (let from = 0; ; ) {
+      const { id } = next.get(from) as { id: number | null };
+      if (id === null) return problems;
+      const run = (id - turnOf(id)) / (TURN_MAX + 1);
+      const last = keyOf(run, TURN_MAX);
+      if (known.get(run) === undefined) {
+        const { turns } = count.get(keyOf(run, 0), last) as { turns: number };
+        problems.push(
+          `${turns} ${turns === 1 ? "turn belongs" : "turns belong"} to no run (number ${run}): its record is gone`,
+        );
+      }
+      from = last + 1;
+    }
   }
 }

@@ -211,6 +211,10 @@ class SqliteStore implements Store {
     );
   }
 
+  async strays() {
+    return this.#read(() => new Inspector(this.#db).strays());
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -173,6 +173,24 @@ describe("a card that is refused", () => {
   });
 });
 
+describe("a card with a digest in the configuration", () => {
+  test("is taken as it is, signed or not, and another one is refused with its own digest, and nothing sent", async () => {
+    await using agent = await ownAgent({ does: replies });
+    const wrong = { card_sha256: "0".repeat(64) };
+    const refused = (await step(agent.url, { options: wrong })) as { code: string; message: string };
+    expect(refused.code).toBe("card_changed");
+    expect(sends(agent)).toHaveLength(0);
+    const digest = /it is ([0-9a-f]{64}) now/.exec(refused.message)?.[1] ?? "";
+    const options = { card_sha256: digest.toUpperCase() };
+    expect(await step(agent.url, { options })).toMatchObject({ ok: true });
+    agent.card = { ...agent.card, signatures: [{ protected: "x", signature: "y" }] };
+    expect(await step(agent.url, { options })).toMatchObject({ ok: true });
+    agent.card = { ...agent.card, version: "9.9.9" };
+    expect(await step(agent.url, { options })).toMatchObject({ ok: false, code: "card_changed" });
+    expect(sends(agent)).toHaveLength(2);
+  });
+});
+
 describe("a signed card", () => {
   async function signed(
     agent: OwnAgent,

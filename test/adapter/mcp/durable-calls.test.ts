@@ -204,11 +204,18 @@ describe("a question in the middle of a call", () => {
     expect(laterOf(asked).question).toMatchObject({
       text: expect.stringContaining("host `id.example`"),
       schema: { type: "boolean" },
+      ...{ auth: true, url: "https://id.example/x" },
     });
     expect(await step(host, goOn(asked, { input: true }))).toEqual({
       ok: true,
       value: '{"login":{"action":"accept"}}',
     });
+  });
+
+  test("sends nobody to an address that is no page", async () => {
+    const params = { mode: "url", message: "sign in", url: "javascript:alert(1)" };
+    await using host = await httpHost(asking({ login: { method: "elicitation/create", params } }));
+    expect(await step(host)).toMatchObject({ ok: false, code: "input_unsupported" });
   });
 
   test("of several parts is one form", async () => {

@@ -123,7 +123,7 @@ describe("hosts", () => {
       url,
       method: "GET",
       headers: {},
-      timeoutMs: 1000,
+      timeoutMs: 30_000,
       signal: never,
       rules: { allowHosts: ["*.example.org", "example.net", "bücher.example"] },
       resolve: async (host) => {
@@ -216,9 +216,9 @@ describe("time", () => {
     const server = await testServer((request, response) => {
       if (request.url === "/drip") response.write("x");
     });
-    const silent = guardedRequest(requestOf(server, { timeoutMs: 50 }));
+    const silent = guardedRequest(requestOf(server, { timeoutMs: 1_000 }));
     await expect(silent).rejects.toMatchObject({ code: "timeout", retry: "unknown" });
-    const dripping = readAll(requestOf(server, { url: `${server.url}/drip`, timeoutMs: 200 }));
+    const dripping = readAll(requestOf(server, { url: `${server.url}/drip`, timeoutMs: 1_000 }));
     await expect(dripping).rejects.toMatchObject({ code: "timeout", retry: "unknown" });
   });
 
@@ -257,7 +257,7 @@ test("variables that name a proxy are not heard", async () => {
   const module = new URL("../../../src/adapter/net/guarded-request.ts", import.meta.url);
   const code = `import { guardedRequest, readBody } from ${JSON.stringify(module.href)};
     const signal = new AbortController().signal;
-    const response = await guardedRequest({ url: "${server.url}", method: "GET", headers: {}, timeoutMs: 5000,
+    const response = await guardedRequest({ url: "${server.url}", method: "GET", headers: {}, timeoutMs: 30_000,
       rules: { allowPrivate: ["${server.place}"] }, signal });
     process.stdout.write((await readBody(response, { maxBytes: 100, signal })).bytes);`;
   const env = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: proxy.url, http_proxy: proxy.url, ALL_PROXY: proxy.url };

@@ -126,7 +126,7 @@ const quick = (url: string, more: Partial<GuardedRequest> = {}): GuardedRequest 
   method: "GET",
   headers: {},
   rules: {},
-  timeoutMs: 2000,
+  timeoutMs: 30_000,
   signal: new AbortController().signal,
   ...more,
 });

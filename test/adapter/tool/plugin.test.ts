@@ -211,6 +211,16 @@ test("a failure of a command that must not be repeated is final", async () => {
   expect(await call()).toEqual({ ok: false, code: "tool_failed", message: "half done\nwarn: check by hand" });
 });
 
+test.each<Json>(["half done", { code: "half", message: "m", retryable: true }])(
+  "a result of the call that is the error %j is not tried again where that is not safe",
+  async (error) => {
+    const events = [{ type: "agentic.tool_result", payload: { status: "error", error } }];
+    const code = respond({ status: "ok", events });
+    await expect((await plugin(code)).call()).rejects.toMatchObject({ retry: "later" });
+    expect(await (await plugin(code, { options: { command: "once" } })).call()).toMatchObject({ ok: false });
+  },
+);
+
 test("a plugin that takes too long is ended, and one that writes too much", async () => {
   const slow = await plugin("setInterval(() => {}, 1000)", { options: { timeout_sec: 0.5 } });
   await expect(slow.call()).rejects.toMatchObject({ code: "tool_timeout", retry: "later" });

@@ -30,14 +30,18 @@ interface Compared {
   readonly right: readonly TraceRow[];
 }
 
+type Ways = Pick<Compared, "left" | "right">;
+
+/** Where they part is said first: of long runs all visits come a while later. */
 export function CompareScreen({ a, b }: CompareProps) {
-  const { value, error, again } = useAsked<Compared>(`${a} ${b}`, async () => {
-    const [diff, left, right] = await Promise.all([
-      ask<RunDiff>(`${runPath(a)}/diff/${encodeURIComponent(b)}`),
-      traceRows(a, "short"),
-      traceRows(b, "short"),
-    ]);
-    return { diff, left, right };
+  const key = `${a} ${b}`;
+  const { value, error, again } = useAsked<RunDiff>(key, () =>
+    ask(`${runPath(a)}/diff/${encodeURIComponent(b)}`),
+  );
+  const isKnown = value?.a.run === a && value.b.run === b;
+  const ways = useAsked<Ways>(isKnown ? key : undefined, async () => {
+    const [left, right] = await Promise.all([traceRows(a, "short"), traceRows(b, "short")]);
+    return { left, right };
   });
   return (
     <div className="screen">
@@ -46,25 +50,31 @@ export function CompareScreen({ a, b }: CompareProps) {
       </div>
       {error !== undefined && <Failed error={error} again={again} />}
       {value === undefined && error === undefined && <Loading lines={8} label="Comparing" />}
-      {value !== undefined && <Result compared={value} />}
+      {value !== undefined && error === undefined && (
+        <>
+          <Totals diff={value} />
+          {value.same ? (
+            <Empty title="The two runs are the same" />
+          ) : (
+            <Divergence diff={value} ways={ways.isLoading ? undefined : ways.value} />
+          )}
+          <Change diff={value} />
+          {ways.error !== undefined && <Failed error={ways.error} again={ways.again} />}
+          {ways.error === undefined &&
+            (ways.value === undefined || ways.isLoading ? (
+              <Loading lines={8} label="Loading the visits" />
+            ) : (
+              <Visits diff={value} {...ways.value} />
+            ))}
+        </>
+      )}
     </div>
   );
 }
 
-function Result({ compared: { diff, left, right } }: { readonly compared: Compared }) {
+function Visits({ diff, left, right }: Compared) {
   const rows = useMemo(() => alignedVisits(left, right, diff), [left, right, diff]);
-  return (
-    <>
-      <Totals diff={diff} />
-      {diff.same ? (
-        <Empty title="The two runs are the same" />
-      ) : (
-        <Divergence compared={{ diff, left, right }} />
-      )}
-      <Change diff={diff} />
-      <AlignedTable rows={rows} diff={diff} />
-    </>
-  );
+  return <AlignedTable rows={rows} diff={diff} />;
 }
 
 const TOTALS: readonly {
@@ -134,7 +144,12 @@ function signed(difference: number, show: (value: number) => string): string {
   return `${difference < 0 ? "−" : "+"}${show(Math.abs(difference))}`;
 }
 
-function Divergence({ compared: { diff, left, right } }: { readonly compared: Compared }) {
+interface DivergenceProps {
+  readonly diff: RunDiff;
+  readonly ways: Ways | undefined;
+}
+
+function Divergence({ diff, ways }: DivergenceProps) {
   const first = diff.first_divergence;
   if (first === null) return <p className="lead">The way is the same; only how they ended differs.</p>;
   const change = diff.changes[0];
@@ -155,7 +170,7 @@ function Divergence({ compared: { diff, left, right } }: { readonly compared: Co
           </div>
         </dl>
       )}
-      <ForkBefore diff={diff} left={left} right={right} />
+      {ways !== undefined && <ForkBefore diff={diff} {...ways} />}
     </section>
   );
 }

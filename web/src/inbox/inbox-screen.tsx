@@ -3,7 +3,7 @@
 import { useEffect, useState } from "react";
 import type { InboxItem } from "../../../src/host/inbox.ts";
 import { ask } from "../api.ts";
-import { visible } from "../part/format.ts";
+import { count, visible } from "../part/format.ts";
 import { Empty, Failed, Loading } from "../part/notices.tsx";
 import { useAsked } from "../part/use-asked.ts";
 import { useChanges } from "../part/use-changes.ts";
@@ -17,16 +17,33 @@ interface InboxPage {
 
 const keyOf = ({ run, step }: InboxItem): string => `${run} ${step}`;
 
+/** All pages up to this one: what is decided meanwhile moves the others up. */
+async function pagesOf(pages: number): Promise<InboxPage> {
+  let page = await ask<InboxPage>("/api/inbox");
+  for (let read = 1; read < pages && page.next_cursor !== null; read++) {
+    const next = await ask<InboxPage>(`/api/inbox?cursor=${encodeURIComponent(page.next_cursor)}`);
+    page = { ...next, items: [...page.items, ...next.items], notices: page.notices };
+  }
+  return page;
+}
+
 export function InboxScreen() {
   const round = useChanges();
-  const { value, error, again } = useAsked<InboxPage>(`inbox ${round}`, () => ask<InboxPage>("/api/inbox"));
+  const [pages, setPages] = useState(1);
+  const asked = useAsked<InboxPage>(`inbox ${round} ${pages}`, () => pagesOf(pages));
+  const { value, error, isLoading, again } = asked;
   const shown = useKept(value?.items);
   const first = shown.find(({ item, isGone }) => !isGone && item.kind === "approval");
   return (
     <div className="screen narrow-screen">
       <div className="screen-head">
         <h1>Inbox</h1>
-        {value !== undefined && <span className="faint numbers">{value.items.length} waiting</span>}
+        {value !== undefined && (
+          <span className="faint numbers">
+            {count(value.items.length)}
+            {value.next_cursor === null ? "" : " or more"} waiting
+          </span>
+        )}
       </div>
       {error !== undefined && <Failed error={error} again={again} />}
       {value === undefined && error === undefined && <Loading lines={6} label="Loading the inbox" />}
@@ -44,7 +61,16 @@ export function InboxScreen() {
         <AskCard key={keyOf(item)} item={item} isFirst={item === first?.item} isGone={isGone} stale={again} />
       ))}
       {typeof value?.next_cursor === "string" && (
-        <p className="faint">There are more; they follow when these are decided.</p>
+        <p className="more">
+          <button
+            type="button"
+            className="button"
+            disabled={isLoading}
+            onClick={() => setPages((before) => before + 1)}
+          >
+            Show more
+          </button>
+        </p>
       )}
     </div>
   );

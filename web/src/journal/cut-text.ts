@@ -1,6 +1,7 @@
 // Values as texts that the page can show at once.
 
 import type { Json } from "../../../src/base/json.ts";
+import { leftOutOf } from "../../../src/core/short-turn.ts";
 import type { CutText } from "./journal-shapes.ts";
 
 /** Longer texts are cut, and loaded whole on request. */
@@ -10,6 +11,14 @@ const SHOWN_MAX = 64 * 1024;
 const LEFT = 4 * 1024;
 
 export function cutText(text: string): CutText {
+  const leftOut = leftOutOf(text);
+  const [first] = leftOut;
+  if (first !== undefined)
+    return {
+      text: text.slice(0, Math.min(first.at, LEFT)),
+      size: leftOut.reduce((sum, { size, length }) => sum + size - length, text.length),
+      isCut: true,
+    };
   const isCut = text.length > SHOWN_MAX;
   return { text: isCut ? text.slice(0, LEFT) : text, size: text.length, isCut };
 }

@@ -6,6 +6,7 @@ import type { Json } from "../../../src/base/json.ts";
 import { kept } from "../../../src/base/kept.ts";
 import type { TurnRow } from "../../../src/core/facts.ts";
 import { artifactValue } from "../../../src/core/run.ts";
+import { leftOutOf } from "../../../src/core/short-turn.ts";
 import { budgetAt } from "./budget-view.ts";
 import { textOf } from "./cut-text.ts";
 import { Journal } from "./journal.ts";
@@ -24,7 +25,7 @@ import { type Known, momentAt, summaryAt } from "./moment.ts";
 import { Nearby } from "./nearby.ts";
 import { shapeOf } from "./pack-shape.ts";
 import type { PackOf, Source, Told } from "./source.ts";
-import { stepViewAt, wholePart } from "./step-view.ts";
+import { neededWhole, stepViewAt, wholePart } from "./step-view.ts";
 import { valueDiff } from "./value-diff.ts";
 
 /** While a long journal is read the page is told of it so often, and not of every piece. */
@@ -33,14 +34,21 @@ const TOLD_MS = 100;
 /** The page reads each piece in one go. */
 const ROWS_AT_ONCE = 500;
 
+interface At {
+  readonly journal: Journal;
+  readonly known: Known;
+}
+
 export class JournalService implements Questions {
   readonly #id: string;
   readonly #source: Source;
   readonly #say: (news: News) => void;
-  readonly #journal = new Journal();
+  #journal = new Journal();
   readonly #nearby: Nearby;
   readonly #packs = new Map<string, Promise<PackOf>>();
   readonly #stop = new AbortController();
+  /** Turns that were fetched with everything in them. */
+  readonly #restored = new Set<number>();
   #waiting: { readonly turn: number; readonly resolve: () => void }[] = [];
   #pack: PackOf | undefined;
   #turns = 0;
@@ -91,9 +99,13 @@ export class JournalService implements Questions {
   }
 
   async step(step: number, turn: number, detail?: "brief"): Promise<StepView> {
-    const { journal, known } = await this.#at(turn);
-    const view = stepViewAt(journal, known, { step, turn, isBrief: detail === "brief" });
-    return must(view, "a step that is looked at was asked");
+    const viewed = ({ journal, known }: At) =>
+      stepViewAt(journal, known, { step, turn, isBrief: detail === "brief" });
+    const near = await this.#at(turn);
+    const first = must(viewed(near), "a step that is looked at was asked");
+    if (first.request === null) return first;
+    const whole = await this.#whole(turn, ({ journal }) => neededWhole(journal, first));
+    return whole.journal === near.journal ? first : must(viewed(whole), "a step that was asked stays asked");
   }
 
   async artifact(name: string, turn: number): Promise<string> {
@@ -104,26 +116,25 @@ export class JournalService implements Questions {
     return valueDiff(await this.#valueAt(name, turns.before), await this.#valueAt(name, turns.after));
   }
 
-  async facts(turn: number): Promise<string> {
-    const { journal } = await this.#at(turn);
-    return textOf(journal.row(turn).facts as unknown as Json);
+  facts(turn: number): Promise<string> {
+    return this.#wholeText(turn, ({ journal }) => textOf(journal.row(turn).facts as unknown as Json));
   }
 
-  async input(turn: number): Promise<string> {
-    const { journal } = await this.#at(turn);
-    return journal.runAt(turn).input;
+  input(turn: number): Promise<string> {
+    return this.#wholeText(turn, ({ journal }) => journal.runAt(turn).input);
   }
 
-  async variable(name: string, turn: number): Promise<string> {
-    const { journal } = await this.#at(turn);
-    const { variables } = journal.runAt(turn);
-    return textOf(Object.hasOwn(variables, name) ? variables[name] : undefined);
+  variable(name: string, turn: number): Promise<string> {
+    return this.#wholeText(turn, ({ journal }) => {
+      const { variables } = journal.runAt(turn);
+      return textOf(Object.hasOwn(variables, name) ? variables[name] : undefined);
+    });
   }
 
   async whole(step: number, part: WholePart): Promise<string> {
     const near = this.#journal.step(step) === undefined ? this.#nearby.withStep(step) : undefined;
-    const { journal, known } = await this.#known(near ?? this.#journal, (near ?? this.#journal).turns);
-    return wholePart(journal, known, step, part);
+    const { turns } = near ?? this.#journal;
+    return this.#wholeText(turns, ({ journal, known }) => wholePart(journal, known, step, part));
   }
 
   async shape(digest: string): Promise<PackShape> {
@@ -143,24 +154,51 @@ export class JournalService implements Questions {
   /** Undefined before the first turn, and for an artifact that is not there. */
   async #valueAt(name: string, turn: number): Promise<Json | undefined> {
     if (turn < 1) return undefined;
-    const { journal } = await this.#at(turn);
-    const { artifacts } = journal.runAt(turn);
-    const found = Object.hasOwn(artifacts, name) ? artifacts[name] : undefined;
-    return found === undefined ? undefined : artifactValue(found);
+    const valueIn = ({ journal }: At): Json | undefined => {
+      const { artifacts } = journal.runAt(turn);
+      const found = Object.hasOwn(artifacts, name) ? artifacts[name] : undefined;
+      return found === undefined ? undefined : artifactValue(found);
+    };
+    return valueIn(await this.#whole(turn, (at) => textOf(valueIn(at))));
+  }
+
+  async #wholeText(turn: number, textAt: (at: At) => string): Promise<string> {
+    return textAt(await this.#whole(turn, textAt));
+  }
+
+  /** A journal in which nothing is left out of this text: what is, is fetched. */
+  async #whole(turn: number, textAt: (at: At) => string): Promise<At> {
+    const near = await this.#at(turn);
+    if (leftOutOf(textAt(near)).length === 0) return near;
+    for (;;) {
+      const at = await this.#known(await this.#read(Math.max(1, turn)), Math.max(1, turn));
+      const turns = new Set(leftOutOf(textAt(at)).map((one) => one.turn));
+      // A text may look as if something were left out of it.
+      const missing = [...turns].filter((one) => this.#journal.has(one) && !this.#restored.has(one));
+      if (missing.length === 0) return at;
+      await this.#restore(missing);
+    }
+  }
+
+  async #restore(turns: readonly number[]): Promise<void> {
+    const rows = new Map<number, TurnRow>();
+    for (const turn of turns) {
+      const row = await this.#source.row?.(turn);
+      if (row !== undefined) rows.set(turn, row);
+      this.#restored.add(turn);
+    }
+    this.#journal = this.#journal.withRows(rows);
   }
 
   /** A journal that has the turn: the whole one as soon as it does, and before that one around the turn. */
-  async #at(turn: number): Promise<{ readonly journal: Journal; readonly known: Known }> {
+  async #at(turn: number): Promise<At> {
     const wanted = Math.max(1, turn);
     if (this.#journal.has(wanted)) return this.#known(this.#journal, wanted);
     const journal = await Promise.race([this.#read(wanted), this.#near(wanted)]);
     return this.#known(journal, wanted);
   }
 
-  async #known(
-    journal: Journal,
-    turn: number,
-  ): Promise<{ readonly journal: Journal; readonly known: Known }> {
+  async #known(journal: Journal, turn: number): Promise<At> {
     this.#pack = await this.#packOf(journal.runAt(turn).digest);
     const { id, version, program } = this.#pack;
     return { journal, known: { id: this.#id, pack: { id, version }, program } };

@@ -61,6 +61,8 @@ export interface ArtifactLine {
   readonly turn: number | null;
   readonly source: string;
   readonly before: number | null;
+  /** The commit that it points to, where it looks as if it does. */
+  readonly commit: string | null;
 }
 
 export interface VariableLine {
@@ -69,6 +71,15 @@ export interface VariableLine {
 }
 
 /** Everything about one turn. */
+export interface LogLine {
+  readonly turn: number;
+  readonly at: number;
+  readonly step: number | null;
+  readonly text: string;
+  /** What was printed or said with it, in part. */
+  readonly output: string | null;
+}
+
 export interface Moment {
   readonly turn: number;
   /** Made from all turns before it. Where it was not, ways are not counted and early writes are not known. */
@@ -87,6 +98,8 @@ export interface Moment {
   /** The model call that this turn is about. */
   readonly modelStep: number | null;
   readonly facts: CutText;
+  /** What happened around the calls of the visit by now. */
+  readonly logs: readonly LogLine[];
   readonly variables: readonly VariableLine[];
   readonly input: CutText;
   /** How often each way was taken: `from` and `to`, with a blank between, and a mark for redirects. */

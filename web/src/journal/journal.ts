@@ -86,6 +86,13 @@ export class Journal {
     }
   }
 
+  /** The same with other rows for some of its turns. */
+  withRows(others: ReadonlyMap<number, TurnRow>): Journal {
+    const journal = new Journal(this.#base);
+    for (const row of this.#rows) journal.add(others.get(row.turn) ?? row);
+    return journal;
+  }
+
   get run(): Run {
     return this.#tracer.run;
   }

@@ -2,13 +2,15 @@
 
 import type { Json } from "../../../src/base/json.ts";
 import { applyTurn } from "../../../src/core/apply.ts";
-import type { Fact, WriteSource } from "../../../src/core/facts.ts";
+import { commitNamed } from "../../../src/core/commit-name.ts";
+import type { Ask, Fact, WriteSource } from "../../../src/core/facts.ts";
 import type { Program } from "../../../src/core/program.ts";
 import { artifactValue, type Run } from "../../../src/core/run.ts";
 import { childrenOf, type Summary, summaryOf } from "../../../src/core/summary.ts";
 import { cutText, cutValue } from "./cut-text.ts";
 import type { Journal } from "./journal.ts";
 import type { ArtifactLine, Moment, StepLine, TurnLine } from "./journal-shapes.ts";
+import { logLines } from "./log-lines.ts";
 import { turnLine } from "./story.ts";
 
 export interface Known {
@@ -43,6 +45,7 @@ export function momentAt(journal: Journal, known: Known, turn: number): Moment {
     artifacts: Object.keys(run.artifacts).map((name) => artifactLine(journal, known, { name, turn, run })),
     modelStep: modelStepOf(journal, turn),
     facts: cutValue(row.facts as unknown as Json),
+    logs: logLines(journal.rows(Math.max(first, turn - TURNS_SHOWN), turn), (step) => askOf(journal, step)),
     variables: Object.entries(run.variables).map(([name, value]) => ({ name, value: cutValue(value) })),
     input: cutText(run.input),
     ways: Object.fromEntries(journal.waysUpTo(visit)),
@@ -57,6 +60,13 @@ function turnLines(journal: Journal, first: number, last: number): readonly Turn
     run = applyTurn(run, row);
   }
   return lines;
+}
+
+function askOf(journal: Journal, step: number): Ask | undefined {
+  const place = journal.step(step);
+  const facts = place === undefined ? [] : journal.row(place.asked).facts;
+  const asked = facts.find((fact) => fact.type === "asked" && fact.step === step);
+  return asked?.type === "asked" ? asked.ask : undefined;
 }
 
 /** A turn that answers a model is about that call; any other about the one asked last. */
@@ -143,6 +153,7 @@ function artifactLine(journal: Journal, { program }: Known, { name, turn, run }:
     turn: last,
     source: wrote?.type === "wrote" ? sourceText(wrote.source) : "",
     before: writes.at(-2) ?? null,
+    commit: commitNamed(value),
   };
 }
 

@@ -1,5 +1,6 @@
 // Turns of a run from the server: pages first, several at a time because full pages never change, then the
-// stream. A connection that is lost is taken up again where it stopped, so every turn comes once.
+// stream. A connection that is lost is taken up again where it stopped, so every turn comes once. The rest of
+// large values is not among it, and fetched when somebody wants to see it.
 
 import type { TurnRow } from "../../../src/core/facts.ts";
 import type { Run } from "../../../src/core/run.ts";
@@ -33,6 +34,7 @@ export function serverSource(run: string, pausesMs = PAUSES_MS): Source {
     follow: (told, signal) => follow(run, { told, signal, pausesMs }),
     program: (digest) => ask<PackOf>(`/api/packs/${encodeURIComponent(digest)}`),
     around: (turn) => around(run, turn),
+    row: (turn) => wholeRow(run, turn),
     visits: (first, most) => visitRows(run, { first, most }),
   };
 }
@@ -40,11 +42,16 @@ export function serverSource(run: string, pausesMs = PAUSES_MS): Source {
 const rowOf = ({ turn, at, v, facts }: TurnJson): TurnRow => ({ turn, at: Date.parse(at), v, facts });
 
 async function around(run: string, turn: number | undefined): Promise<Around> {
-  const at = turn === undefined ? "" : `?at=${turn}`;
+  const at = turn === undefined ? "" : `&at=${turn}`;
   const { snapshot, items } = await ask<TurnPage & { readonly snapshot: Run }>(
-    `${runPath(run)}/snapshot${at}`,
+    `${runPath(run)}/snapshot?values=short${at}`,
   );
   return { base: snapshot, rows: items.map(rowOf) };
+}
+
+async function wholeRow(run: string, turn: number): Promise<TurnRow | undefined> {
+  const { items } = await ask<TurnPage>(`${runPath(run)}/turns?from=${turn}&to=${turn}`);
+  return items.map(rowOf)[0];
 }
 
 interface Following {
@@ -96,7 +103,9 @@ async function loadPages(run: string, { told, signal, after, saw }: From): Promi
   const { turns } = await ask<{ turns: number }>(`${runPath(run)}?output=none`, { signal });
   const fetchPage = (first: number): Promise<TurnPage> => {
     const to = Math.min(first + PAGE - 1, turns);
-    return ask<TurnPage>(`${runPath(run)}/turns?from=${first}&to=${to}&limit=${PAGE}`, { signal });
+    return ask<TurnPage>(`${runPath(run)}/turns?from=${first}&to=${to}&limit=${PAGE}&values=short`, {
+      signal,
+    });
   };
   const pending = new Map<number, Promise<TurnPage>>();
   for (let first = after + 1; first <= turns; first += PAGE) {
@@ -126,7 +135,7 @@ async function stream(
   const silence = new Silence(signal);
   const batch = new Batch((rows) => told.rows(rows, 0));
   try {
-    const body = await askStream(`${runPath(run)}/stream?after=${after}`, silence.signal);
+    const body = await askStream(`${runPath(run)}/stream?after=${after}&values=short`, silence.signal);
     if (body === null) return "ended";
     opened();
     for await (const { name, data } of eventsIn(body)) {

@@ -11,6 +11,8 @@ export interface Source {
   program(digest: string): Promise<PackOf>;
   /** A turn with those around it, of the last one if none is given; not where all turns are at hand. */
   readonly around?: (turn: number | undefined) => Promise<Around>;
+  /** A turn with everything in it; not where all turns are so. */
+  readonly row?: (turn: number) => Promise<TurnRow | undefined>;
   /** Rows of the trace from a place on, the first being 0, for when the turns are not here yet. */
   readonly visits?: (first: number, most: number) => Promise<readonly VisitRow[]>;
 }

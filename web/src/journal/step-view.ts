@@ -1,10 +1,13 @@
 // One ask in full, as of a turn: what was sent, with the origin of every value in it, and what came back.
 
 import type { Json } from "../../../src/base/json.ts";
+import { itemsOf } from "../../../src/base/log.ts";
 import type { Fact, ModelAsk, ModelReply } from "../../../src/core/facts.ts";
 import type { Program } from "../../../src/core/program.ts";
 import { modelRequest, type RequestMessage, systemPrompt } from "../../../src/core/request.ts";
-import type { Run } from "../../../src/core/run.ts";
+import { artifactValue, type Run } from "../../../src/core/run.ts";
+import { leftOutOf } from "../../../src/core/short-turn.ts";
+import { shownResult } from "../../../src/core/shown-result.ts";
 import { cutText, cutValue, textOf } from "./cut-text.ts";
 import type { Journal } from "./journal.ts";
 import type { PromptPart, ShownMessage, StepView, WholePart } from "./journal-shapes.ts";
@@ -64,6 +67,26 @@ export function stepViewAt(journal: Journal, known: Known, look: Look): StepView
       : nothingSent),
   };
 }
+
+/**
+ * What a step needs whole though nobody asked to see it, as one text: results that models are shown only the
+ * beginning of, where that hides that something was left out; and where a template named what is not there,
+ * all that it could have named.
+ */
+export function neededWhole(journal: Journal, { step, missing }: Pick<StepView, "step" | "missing">): string {
+  const from = placeOf(journal, step)?.from;
+  if (from === undefined) return "";
+  const results = itemsOf(from.conversation).flatMap((message) =>
+    message.role === "result" && marksIn(message.value) > marksIn(shownResult(message.value))
+      ? [message.value]
+      : [],
+  );
+  const { variables, artifacts } = from;
+  const named = missing.length === 0 ? [] : [variables, ...Object.values(artifacts).map(artifactValue)];
+  return JSON.stringify([...results, ...named]);
+}
+
+const marksIn = (value: Json): number => leftOutOf(textOf(value)).length;
 
 const replyOf = (value: Json): ModelReply => value as unknown as ModelReply;
 const said = ({ text, calls }: ModelReply): RequestMessage => ({ role: "assistant", text, calls });

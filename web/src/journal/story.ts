@@ -11,7 +11,7 @@ export function turnLine(row: TurnRow, before: Run): TurnLine {
   const parts = row.facts.map((fact) => partOf(fact, before)).filter((part) => part !== undefined);
   const [first] = parts;
   const end = row.facts.findLast((fact) => fact.type === "finished" || fact.type === "entered");
-  const led = end === undefined || end === row.facts[0] ? "" : `, ${ledTo(end)}`;
+  const led = end === undefined || end === row.facts[0] ? "" : ` → ${ledTo(end)}`;
   return {
     turn: row.turn,
     at: row.at,
@@ -99,6 +99,8 @@ function noted(fact: Extract<Fact, { type: "noted" }>): Part | undefined {
       return { kind: "tool", text: `step ${fact.step} is sent` };
     case "guarded":
       return { kind: "note", text: `validator ${fact.validator} ${fact.action} a text` };
+    case "stalled":
+      return { kind: "note", text: "a model call waits for what agents bring back" };
     case "unwritten":
       return { kind: "note", text: `${fact.artifact} was not written: ${oneLineOf(fact.message, 60)}` };
     default:

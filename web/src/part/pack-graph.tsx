@@ -184,17 +184,23 @@ function loopOf({ x, y, width }: PlacedNode): string {
   return `M${side} ${y - 11} C${out} ${y - 26} ${out} ${y + 26} ${side} ${y + 11}`;
 }
 
+/** Between the edge of a label and its text. */
+const LABEL_INSET = 4;
+
 function EdgeLabel(props: EdgeProps) {
   const { edge: placed, overlay } = props;
   const { edge, lines, x, y, width, height } = placed;
   const taken = takenOf(props);
   const top = y - (lines.length * sizes.labelLine) / 2;
+  // Beside a loop the count makes the label longer to the right only: on the left is the loop.
+  const isLoop = edge.from === edge.to;
+  const place = isLoop ? { x: x - width / 2 + LABEL_INSET, style: { textAnchor: "start" } as const } : { x };
   return (
     <g className={edge.kind === "redirect" ? "g-label redirect" : "g-label"}>
       <title>{edge.labels.map(visible).join(", ")}</title>
       <rect x={x - width / 2} y={y - height / 2} width={width} height={height} rx={4} />
       {lines.map((line, nth) => (
-        <text key={nth} x={x} y={top + nth * sizes.labelLine + 12}>
+        <text key={nth} {...place} y={top + nth * sizes.labelLine + 12}>
           {line}
           {nth === lines.length - 1 && overlay !== undefined && taken > 0 && (
             <tspan className="g-count"> ×{taken}</tspan>

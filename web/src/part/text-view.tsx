@@ -19,12 +19,15 @@ const LOADED_MAX = 2_000_000;
 export function TextView({ text, label, whole, isProse = false }: TextProps) {
   const [loaded, setLoaded] = useState<string>();
   const shown = loaded ?? text.text;
-  const load = async (): Promise<void> => {
-    if (whole !== undefined) setLoaded((await whole()).slice(0, LOADED_MAX));
+  const [problem, setProblem] = useState<string>();
+  const fetchWhole = (take: (text: string) => void): void => {
+    setProblem(undefined);
+    whole?.().then(take, (error: unknown) =>
+      setProblem(error instanceof Error ? error.message : String(error)),
+    );
   };
-  const download = async (): Promise<void> => {
-    if (whole !== undefined) saveFile(fileName(label), await whole());
-  };
+  const load = (): void => fetchWhole((all) => setLoaded(all.slice(0, LOADED_MAX)));
+  const download = (): void => fetchWhole((all) => saveFile(fileName(label), all));
   return (
     <div className="text-view">
       <pre className={isProse ? "text prose" : "text"} tabIndex={0} role="region" aria-label={label}>
@@ -35,13 +38,18 @@ export function TextView({ text, label, whole, isProse = false }: TextProps) {
         <p className="cut-note">
           {loaded === undefined ? `The first part of ${size(text.size)}. ` : `${size(text.size)}. `}
           {loaded === undefined && (
-            <button type="button" className="button quiet" onClick={() => void load()}>
+            <button type="button" className="button quiet" onClick={load}>
               Load
             </button>
           )}
-          <button type="button" className="button quiet" onClick={() => void download()}>
+          <button type="button" className="button quiet" onClick={download}>
             Download
           </button>
+        </p>
+      )}
+      {problem !== undefined && (
+        <p className="problem" role="alert">
+          {problem}
         </p>
       )}
     </div>

@@ -7,7 +7,8 @@ import type { RunLine } from "../../../src/host/run-line.ts";
 
 /** What is known of an agent's run so far. */
 export interface AgentRun {
-  readonly line: RunLine | undefined;
+  /** Null when it is not among those that its caller has. */
+  readonly line: RunLine | null | undefined;
   /** Its visits, once it was opened. */
   readonly rows: readonly TraceRow[] | undefined;
 }
@@ -18,7 +19,7 @@ export type AgentLine =
       readonly depth: number;
       readonly run: string;
       readonly agent: string;
-      readonly line: RunLine | undefined;
+      readonly line: AgentRun["line"];
       readonly isOpen: boolean;
     }
   | { readonly kind: "visit"; readonly depth: number; readonly run: string; readonly row: TraceRow }

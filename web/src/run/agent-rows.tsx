@@ -13,7 +13,7 @@ import { StatusChip } from "../part/status-chip.tsx";
 import { useChanges } from "../part/use-changes.ts";
 import { useMany } from "../part/use-many.ts";
 import { goWith, runHref, usePlace } from "../route.ts";
-import { type AgentLine, agentLines } from "./agent-lines.ts";
+import { type AgentLine, type AgentRun, agentLines } from "./agent-lines.ts";
 import type { RunView } from "./use-run.ts";
 
 export interface AgentsShown {
@@ -29,7 +29,7 @@ const keyOf = (state: string, visit: number): string => `${visit} ${state}`;
 const NOBODY: Summary["children"] = [];
 
 export function useAgents({ feed, state, query }: RunView): AgentsShown {
-  const children = embeddedRun() === undefined ? (state.summary?.children ?? NOBODY) : NOBODY;
+  const children = state.summary?.children ?? NOBODY;
   const byVisit = useMemo(() => {
     const found = new Map<string, Summary["children"][number][]>();
     for (const child of children) {
@@ -40,14 +40,15 @@ export function useAgents({ feed, state, query }: RunView): AgentsShown {
   }, [children]);
   const open = useMemo(() => openedIn(query), [query]);
   const runs = useMemo(() => [...open].filter((one) => one.includes("/")), [open]);
-  const round = useChanges(open.size > 0);
+  const round = useChanges(open.size > 0 && embeddedRun() === undefined);
   const parents = open.size === 0 ? [] : [feed.run, ...runs];
   const lines = useMany(parents, linesUnder, round);
   const traces = useMany(runs, traceUnder, round);
-  const known = (run: string) => ({
-    line: lines.get(run.slice(0, run.lastIndexOf("/")))?.find((one) => one.run === run),
-    rows: traces.get(run),
-  });
+  const known = (run: string) => {
+    const listed = lines.get(run.slice(0, run.lastIndexOf("/")));
+    const line = listed?.find((one) => one.run === run);
+    return { line: line ?? (listed === undefined ? undefined : null), rows: traces.get(run) };
+  };
   const of = (row: VisitRow) => byVisit.get(keyOf(row.to, row.visit)) ?? NOBODY;
   const isOpen = (row: VisitRow): boolean => open.has(String(row.turn)) && of(row).length > 0;
   return {
@@ -71,12 +72,21 @@ function toggle(open: ReadonlySet<string>, one: string): void {
 const LISTED_MAX = 200;
 
 async function linesUnder(run: string): Promise<readonly RunLine[]> {
+  const embedded = embeddedRun();
+  if (embedded !== undefined) {
+    const lines = (await import("../export/embedded-agents.ts")).linesIn;
+    return lines(await embedded.about(), run);
+  }
   const path = `/api/runs?parent=${encodeURIComponent(run)}&limit=${LISTED_MAX}`;
   return (await ask<{ readonly items: readonly RunLine[] }>(path)).items;
 }
 
-const traceUnder = (run: string): Promise<readonly TraceRow[]> =>
-  ask<readonly TraceRow[]>(`${runPath(run)}/trace?values=short&limit=200`);
+async function traceUnder(run: string): Promise<readonly TraceRow[]> {
+  const embedded = embeddedRun();
+  if (embedded === undefined) return ask<readonly TraceRow[]>(`${runPath(run)}/trace?values=short&limit=200`);
+  const { traceRows } = await import("./trace-rows.ts");
+  return traceRows(run);
+}
 
 interface AgentButtonProps {
   readonly agents: AgentsShown;
@@ -161,8 +171,10 @@ function LineText({ line, open }: { readonly line: AgentLine; readonly open: Rea
 }
 
 /** What it came to, its own agents included. */
-function Standing({ line }: { readonly line: RunLine | undefined }) {
+function Standing({ line }: { readonly line: AgentRun["line"] }) {
   if (line === undefined) return <span className="faint">…</span>;
+  if (line === null)
+    return <span className="faint">{embeddedRun() === undefined ? "not listed" : "not in this file"}</span>;
   const { used } = line;
   return (
     <>

@@ -1,6 +1,7 @@
 // The artifacts at the turn, and what changed since any other.
 
 import { useState } from "react";
+import { embeddedRun } from "../export/embedded-run.ts";
 import type { ArtifactLine, Moment, ValueDiff } from "../journal/journal-shapes.ts";
 import { DiffView } from "../part/diff-view.tsx";
 import { visible } from "../part/format.ts";
@@ -9,6 +10,7 @@ import { Failed, Loading } from "../part/notices.tsx";
 import { TextView } from "../part/text-view.tsx";
 import { useAsked } from "../part/use-asked.ts";
 import { goWith } from "../route.ts";
+import { CommitView } from "./commit-view.tsx";
 import type { RunView } from "./use-run.ts";
 
 interface TabProps {
@@ -39,6 +41,8 @@ function Artifact({ view, artifact, turn }: ArtifactProps) {
   const { name, type, mode } = artifact;
   const shown = view.query.get("diff");
   const isDiff = shown === name || shown === ALL;
+  const isCommit = artifact.commit !== null && embeddedRun() === undefined;
+  const isOpened = isCommit && view.query.get("commit") === name;
   const isNew = artifact.turn === turn;
   return (
     <section className="card artifact-card">
@@ -49,6 +53,16 @@ function Artifact({ view, artifact, turn }: ArtifactProps) {
         </span>
         {isNew && <span className="chip run">written here</span>}
         <span className="grow" />
+        {isCommit && (
+          <button
+            type="button"
+            className="button quiet"
+            aria-pressed={isOpened}
+            onClick={() => goWith({ commit: isOpened ? undefined : name }, { replace: true })}
+          >
+            Commit
+          </button>
+        )}
         <button
           type="button"
           className="button quiet"
@@ -64,6 +78,7 @@ function Artifact({ view, artifact, turn }: ArtifactProps) {
       ) : (
         <Value view={view} artifact={artifact} turn={turn} />
       )}
+      {isOpened && <CommitView run={view.feed.run} artifact={name} turn={turn} />}
     </section>
   );
 }

@@ -1,12 +1,13 @@
 // One turn in every detail. Tabs that have nothing to show are not there.
 
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import type { Moment, StepView } from "../journal/journal-shapes.ts";
 import { count } from "../part/format.ts";
 import { Failed, Loading } from "../part/notices.tsx";
 import { useAsked } from "../part/use-asked.ts";
 import { goWith } from "../route.ts";
 import { ArtifactsTab } from "./artifacts-tab.tsx";
+import { LogsTab } from "./logs-tab.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
 import { MessagesTab, PromptTab } from "./prompt-tab.tsx";
 import { FactsTab, RawTab } from "./raw-tab.tsx";
@@ -21,6 +22,7 @@ const TABS = {
   artifacts: "Artifacts",
   raw: "Raw",
   facts: "Facts",
+  logs: "Logs",
 } as const;
 export type Tab = keyof typeof TABS;
 
@@ -31,6 +33,7 @@ function tabsOf(moment: Moment | undefined): readonly Tab[] {
   return (Object.keys(TABS) as Tab[]).filter((tab) => {
     if (tab === "prompt" || tab === "messages" || tab === "raw") return hasModel;
     if (tab === "tools") return hasTools;
+    if (tab === "logs") return (moment?.logs.length ?? 0) > 0;
     return tab === "artifacts" ? hasArtifacts : true;
   });
 }
@@ -63,10 +66,11 @@ export function Inspector({ view }: { readonly view: RunView }) {
   const brief = useAsked<StepView>(tab === "overview" ? key : undefined, () =>
     feed.questions.step(model ?? 0, shownTurn, "brief"),
   );
+  const list = useTabInSight(tab);
   return (
     <section className="panel inspector" aria-label="Inspector">
       <h2 className="unseen">Inspector</h2>
-      <div className="tabs" role="tablist" aria-label="What to look at">
+      <div className="tabs" role="tablist" aria-label="What to look at" ref={list}>
         {tabs.map((one) => (
           <button
             key={one}
@@ -106,6 +110,21 @@ export function Inspector({ view }: { readonly view: RunView }) {
   );
 }
 
+/** Where there is no room for all tabs the chosen one is in sight; nothing else of the page moves. */
+function useTabInSight(tab: Tab) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { current } = list;
+    const chosen = current?.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (current === null || chosen === null || chosen === undefined) return;
+    const [start, end] = [chosen.offsetLeft, chosen.offsetLeft + chosen.offsetWidth];
+    const first = current.offsetLeft + current.scrollLeft;
+    if (start < first) current.scrollLeft -= first - start;
+    else if (end > first + current.clientWidth) current.scrollLeft += end - first - current.clientWidth;
+  }, [tab]);
+  return list;
+}
+
 interface TabProps {
   readonly tab: Tab;
   readonly view: RunView;
@@ -129,5 +148,7 @@ function TabOf({ tab, view, moment, step }: TabProps): ReactNode {
       return <RawTab view={view} step={step} />;
     case "facts":
       return <FactsTab view={view} moment={moment} />;
+    case "logs":
+      return <LogsTab view={view} moment={moment} />;
   }
 }

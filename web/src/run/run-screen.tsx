@@ -55,10 +55,10 @@ export function RunScreen({ run }: { readonly run: string }) {
 }
 
 function keysOf(view: RunView, open: (dialog: "fork" | "compare") => void): KeyTable {
-  const { turn, look, state, moment } = view;
+  const { turn, look, state } = view;
   const step = (by: number) => () => look(turn + by);
   const sameState = (by: 1 | -1) => () => {
-    const row = moment.value?.row ?? -1;
+    const row = rowOf(view);
     const here = state.visits.get(row);
     for (let index = row + by; index >= 0 && index < state.visitCount; index += by) {
       const other = state.visits.get(index);
@@ -84,8 +84,16 @@ function keysOf(view: RunView, open: (dialog: "fork" | "compare") => void): KeyT
 }
 
 /** The last turn before the visit that is looked at. */
-const sinceVisit = ({ moment, state }: RunView): number =>
-  Math.max(0, (state.visits.get(moment.value?.row ?? -1)?.turn ?? 1) - 1);
+const sinceVisit = (view: RunView): number =>
+  Math.max(0, (view.state.visits.get(rowOf(view))?.turn ?? 1) - 1);
+
+/** Of the turn that is looked at, also while what is known of it is still on its way. */
+function rowOf({ turn, moment, state }: RunView): number {
+  if (moment.value?.turn === turn) return moment.value.row;
+  let row = -1;
+  for (const [place, visit] of state.visits) if (visit.turn <= turn && place > row) row = place;
+  return row;
+}
 
 /** What a file cannot do by itself. */
 function serverKeys({ state }: RunView, open: (dialog: "fork" | "compare") => void): KeyTable {
@@ -123,11 +131,13 @@ function Announcer({ view: { state } }: { readonly view: RunView }) {
   const [said, setSaid] = useState("");
   const newest = useRef(text);
   newest.current = text;
+  const isNews = said !== text;
   // Changes that come faster are passed over; the last one is always said.
   useEffect(() => {
-    const timer = setInterval(() => setSaid(newest.current), 1_000);
-    return () => clearInterval(timer);
-  }, []);
+    if (!isNews) return undefined;
+    const timer = setTimeout(() => setSaid(newest.current), 1_000);
+    return () => clearTimeout(timer);
+  }, [said, isNews]);
   return (
     <p className="unseen" aria-live="polite">
       {said}

@@ -1,13 +1,14 @@
 // The trace: one row per visit, drawn only where it is looked at, however many there are.
 
 import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, Fragment, memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import { Fragment, memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { VisitRow } from "../journal/journal-shapes.ts";
 import { count, duration, visible } from "../part/format.ts";
 import { Empty } from "../part/notices.tsx";
 import { goWith } from "../route.ts";
 import type { AgentLine } from "./agent-lines.ts";
 import { AgentButton, AgentRows, type AgentsShown, useAgents } from "./agent-rows.tsx";
+import { type Columns, FIXED, type FixedColumn, gridOf, useColumns } from "./trace-columns.ts";
 import { TraceTools } from "./trace-tools.tsx";
 import type { RunView } from "./use-run.ts";
 
@@ -20,7 +21,8 @@ export function TracePanel({ view }: { readonly view: RunView }) {
   const { state, query, look, turn, moment } = view;
   const only = query.get("state");
   const rows = useMemo(() => placesOf(view, only), [only, state.visitCount, only === null ? 0 : state.rows]);
-  const names = useSame(columnsOf(view));
+  const artifacts = artifactsOf(view);
+  const columns = useColumns(query, artifacts);
   const selected = rowAt(view, rows);
   const agents = useAgents(view);
   const linesAt = (index: number): readonly AgentLine[] => {
@@ -29,13 +31,9 @@ export function TracePanel({ view }: { readonly view: RunView }) {
   };
   const { scroller, virtual } = useRows(rows.length, selected, (index) => ROW + linesAt(index).length * ROW);
   useMissingRows(view, virtual.getVirtualItems(), rows);
-  const columns = {
-    "--columns": gridOf(names.length),
-    "--least": `${490 + names.length * 130}px`,
-  } as CSSProperties;
   return (
     <section className="panel trace-panel" aria-label="Trace">
-      <TraceTools view={view} all={artifactsOf(view)} names={names} only={only} />
+      <TraceTools view={view} all={artifacts} columns={columns} only={only} />
       {rows.length === 0 ? (
         <NoVisit only={only} />
       ) : (
@@ -46,9 +44,9 @@ export function TracePanel({ view }: { readonly view: RunView }) {
           role="table"
           aria-label="Visits"
           aria-rowcount={rows.length + 1}
-          style={columns}
+          style={gridOf(columns)}
         >
-          <Head names={names} />
+          <Head columns={columns} />
           <div className="trace-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map((item) => {
               const place = rows[item.index] as number;
@@ -61,7 +59,7 @@ export function TracePanel({ view }: { readonly view: RunView }) {
                     end={endOf(view, place)}
                     index={item.index}
                     top={item.start}
-                    names={names}
+                    columns={columns}
                     isSelected={item.index === selected}
                     isLater={row !== undefined && row.turn > turn}
                     look={look}
@@ -131,15 +129,6 @@ function bringIntoView(virtual: Virtualizer<HTMLDivElement, Element>, index: num
   else if (item.end > first + high) scrollElement.scrollTop = item.end - high;
 }
 
-/** The list of before as long as it says the same: rows are drawn again only for another one. */
-function useSame(names: readonly string[]): readonly string[] {
-  const before = useRef(names);
-  const isSame =
-    names.length === before.current.length && names.every((one, at) => one === before.current[at]);
-  if (!isSame) before.current = names;
-  return before.current;
-}
-
 /** What is drawn and has not come yet is asked for, once it is known where to look. */
 function useMissingRows(
   { feed, state, moment }: RunView,
@@ -182,37 +171,27 @@ function artifactsOf({ state }: RunView): readonly string[] {
   return Object.keys(last?.cells ?? {});
 }
 
-function columnsOf(view: RunView): readonly string[] {
-  const hidden = new Set((view.query.get("hide") ?? "").split(",").filter((name) => name !== ""));
-  return artifactsOf(view).filter((name) => !hidden.has(encodeURIComponent(name)));
-}
-
-const gridOf = (artifacts: number): string =>
-  `56px minmax(150px, 1.2fr) minmax(110px, 1fr) ${"minmax(130px, 1fr) ".repeat(artifacts)}76px 50px 64px`;
-
-function Head({ names }: { readonly names: readonly string[] }) {
+function Head({ columns: { names, fixed } }: { readonly columns: Columns }) {
+  const number = (column: FixedColumn) =>
+    fixed.has(column) && (
+      <span role="columnheader" className="right">
+        {FIXED[column]}
+      </span>
+    );
   return (
     <div role="rowgroup" className="trace-head">
       <div role="row" className="trace-row" aria-rowindex={1}>
-        <span role="columnheader" className="right">
-          Turn
-        </span>
+        {number("turn")}
         <span role="columnheader">Transition</span>
-        <span role="columnheader">Event</span>
+        {fixed.has("event") && <span role="columnheader">{FIXED.event}</span>}
         {names.map((name) => (
           <span role="columnheader" key={name} title={name}>
             {visible(name)}
           </span>
         ))}
-        <span role="columnheader" className="right">
-          Time
-        </span>
-        <span role="columnheader" className="right">
-          Calls
-        </span>
-        <span role="columnheader" className="right">
-          Tokens
-        </span>
+        {number("time")}
+        {number("calls")}
+        {number("tokens")}
       </div>
     </div>
   );
@@ -224,7 +203,7 @@ interface RowProps {
   readonly end: { readonly at: number; readonly used: VisitRow["used"] } | undefined;
   readonly index: number;
   readonly top: number;
-  readonly names: readonly string[];
+  readonly columns: Columns;
   readonly isSelected: boolean;
   readonly isLater: boolean;
   readonly look: (turn: number) => void;
@@ -233,7 +212,8 @@ interface RowProps {
 }
 
 const Row = memo(function Row(props: RowProps) {
-  const { row, next, end, index, top, names, isSelected, isLater, look, agents } = props;
+  const { row, next, end, index, top, columns, isSelected, isLater, look, agents } = props;
+  const { names, fixed } = columns;
   const place = { transform: `translateY(${top}px)` };
   if (row === undefined)
     return (
@@ -244,6 +224,12 @@ const Row = memo(function Row(props: RowProps) {
       </div>
     );
   const after = next ?? end;
+  const number = (column: FixedColumn, text: string, kind = "right numbers") =>
+    fixed.has(column) && (
+      <span role="cell" className={kind}>
+        {text}
+      </span>
+    );
   const name = [
     "trace-row",
     isSelected && "selected",
@@ -259,32 +245,26 @@ const Row = memo(function Row(props: RowProps) {
       style={place}
       onClick={() => look(row.turn)}
     >
-      <span role="cell" className="right numbers faint">
-        {count(row.turn)}
-      </span>
+      {number("turn", count(row.turn), "right numbers faint")}
       <span role="cell">
         <button type="button" className="row-button" onClick={() => look(row.turn)}>
-          → {visible(row.to)} <span className="faint">({row.visit})</span>
+          <span className="row-name">→ {visible(row.to)}</span> <span className="faint">({row.visit})</span>
         </button>
         {agents !== undefined && <AgentButton agents={agents} row={row} />}
       </span>
-      <span role="cell" title={eventText(row)}>
-        {eventText(row)}
-      </span>
+      {fixed.has("event") && (
+        <span role="cell" title={eventText(row)}>
+          {eventText(row)}
+        </span>
+      )}
       {names.map((artifact) => (
         <span role="cell" key={artifact} className={row.changed.includes(artifact) ? "changed" : "kept"}>
           {cellText(row, artifact)}
         </span>
       ))}
-      <span role="cell" className="right numbers">
-        {after === undefined ? "" : duration(after.at - row.at)}
-      </span>
-      <span role="cell" className="right numbers">
-        {after === undefined ? "" : count(callsIn(row, after))}
-      </span>
-      <span role="cell" className="right numbers">
-        {after === undefined ? "" : count(tokensIn(row, after))}
-      </span>
+      {number("time", after === undefined ? "" : duration(after.at - row.at))}
+      {number("calls", after === undefined ? "" : count(callsIn(row, after)))}
+      {number("tokens", after === undefined ? "" : count(tokensIn(row, after)))}
     </div>
   );
 });

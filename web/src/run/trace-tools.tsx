@@ -1,25 +1,30 @@
 // What can be done with the trace: choose columns, see one state only, copy it.
 
+import { useState } from "react";
 import type { TraceFormat } from "../../../src/core/trace-text.ts";
 import { CopyButton } from "../part/copy-button.tsx";
 import { count, visible } from "../part/format.ts";
 import { goWith } from "../route.ts";
 import { wordOf } from "./shell-word.ts";
+import { type Columns, FIXED, FIXED_COLUMNS, hiddenIn, keyOfArtifact, keyOfFixed } from "./trace-columns.ts";
 import type { RunView } from "./use-run.ts";
 
 interface ToolsProps {
   readonly view: RunView;
-  /** All artifacts, and those that are shown. */
+  /** All artifacts, and the columns that are shown. */
   readonly all: readonly string[];
-  readonly names: readonly string[];
+  readonly columns: Columns;
   readonly only: string | null;
 }
 
-export function TraceTools({ view, all, names, only }: ToolsProps) {
+export function TraceTools({ view, all, columns, only }: ToolsProps) {
+  const { names } = columns;
   return (
     <header className="panel-head">
       <h2>Trace</h2>
-      <span className="faint numbers">{count(view.state.visitCount)} visits</span>
+      <span className="faint numbers">
+        {count(view.state.visitCount)} {view.state.visitCount === 1 ? "visit" : "visits"}
+      </span>
       {only !== null && (
         <button type="button" className="filter" onClick={() => goWith({ state: undefined })}>
           {visible(only)} <span aria-hidden="true">×</span>
@@ -27,7 +32,7 @@ export function TraceTools({ view, all, names, only }: ToolsProps) {
         </button>
       )}
       <span className="grow" />
-      <ColumnMenu all={all} names={names} />
+      <ColumnMenu query={view.query} all={all} />
       <CopyMenu run={view.feed.run} columns={names.length === all.length ? undefined : names} />
     </header>
   );
@@ -79,25 +84,29 @@ async function textFor(
 }
 
 interface ColumnProps {
+  readonly query: URLSearchParams;
   readonly all: readonly string[];
-  readonly names: readonly string[];
 }
 
-function ColumnMenu({ all, names }: ColumnProps) {
-  if (all.length < 2) return null;
-  const toggle = (name: string): void => {
-    const shown = names.includes(name) ? names.filter((one) => one !== name) : [...names, name];
-    const hidden = all.filter((one) => !shown.includes(one)).map((one) => encodeURIComponent(one));
-    goWith({ hide: hidden.join(",") }, { replace: true });
+function ColumnMenu({ query, all }: ColumnProps) {
+  const [isOpen, setOpen] = useState(false);
+  const hidden = hiddenIn(query);
+  const toggle = (key: string): void => {
+    const next = hidden.includes(key) ? hidden.filter((one) => one !== key) : [...hidden, key];
+    goWith({ hide: next.length === 0 ? undefined : next.join(",") }, { replace: true });
   };
+  const entries = [
+    ...all.map((name) => [keyOfArtifact(name), visible(name)] as const),
+    ...FIXED_COLUMNS.map((column) => [keyOfFixed(column), FIXED[column]] as const),
+  ];
   return (
-    <details className="menu">
+    <details className="menu" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="button quiet">Columns</summary>
       <div className="menu-body">
-        {all.map((name) => (
-          <label key={name} className="check">
-            <input type="checkbox" checked={names.includes(name)} onChange={() => toggle(name)} />
-            {visible(name)}
+        {(isOpen ? entries : []).map(([key, name]) => (
+          <label key={key} className="check">
+            <input type="checkbox" checked={!hidden.includes(key)} onChange={() => toggle(key)} />
+            {name}
           </label>
         ))}
       </div>

@@ -41,9 +41,13 @@ export function RunsScreen() {
   const pages = more?.filter === filter ? more.pages : [];
   const items = [...(first.value?.items ?? []), ...pages.flatMap((page) => page.items)];
   const next = (pages.at(-1) ?? first.value)?.next_cursor ?? null;
-  const loadMore = async (): Promise<void> => {
-    const page = await pageOf(filter, next);
-    setMore({ filter, pages: [...pages, page] });
+  const [failed, setFailed] = useState<Error>();
+  const loadMore = (): void => {
+    setFailed(undefined);
+    pageOf(filter, next).then(
+      (page) => setMore({ filter, pages: [...pages, page] }),
+      (cause: unknown) => setFailed(cause instanceof Error ? cause : new Error(String(cause))),
+    );
   };
   const { error } = first;
   const isWrong = error instanceof ApiError && error.code === "bad-request";
@@ -59,9 +63,10 @@ export function RunsScreen() {
         <NoRuns isNarrowed={isFiltered(query)} goesOn={next !== null} />
       )}
       {items.length > 0 && <RunTable items={items} />}
+      {failed !== undefined && <Failed error={failed} again={loadMore} />}
       {next !== null && (
         <p className="more">
-          <button type="button" className="button" onClick={() => void loadMore()}>
+          <button type="button" className="button" onClick={loadMore}>
             {items.length === 0 ? "Look among older runs" : "Show more"}
           </button>
         </p>

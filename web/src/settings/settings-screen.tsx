@@ -102,7 +102,9 @@ function ServerPart() {
         <>
           <h3>Tokens</h3>
           {tokens.value?.items.length === 0 && (
-            <p className="faint">None. Make one with packloop token create.</p>
+            <p className="faint">
+              None. Make one with <code>packloop token create</code>.
+            </p>
           )}
           <ul className="plain-list">
             {tokens.value?.items.map((token) => (

@@ -24,7 +24,7 @@ export function pluginAnswer(
     return { ok: true, value: { summary: result } };
   }
   if (events.length === 1)
-    return first.type === EXPLICIT ? explicit(first.payload) : { ok: true, value: first.payload };
+    return first.type === EXPLICIT ? explicit(first.payload, retrySafe) : { ok: true, value: first.payload };
   const all = events.map(({ type, payload }) => ({ type, payload }));
   return { ok: true, value: { ...(result !== undefined && { summary: result }), events: all } };
 }
@@ -36,16 +36,17 @@ function failure({ code, message, retry, logs }: PluginFailure, retrySafe: boole
   return toolError(code, text);
 }
 
-function explicit(payload: JsonObject): ToolAnswer {
+function explicit(payload: JsonObject, retrySafe: boolean): ToolAnswer {
   const status = get(payload, "status");
   if (status === "ok") return { ok: true, value: get(payload, "result") ?? null };
   if (status !== "error") return toolError("bad_result", "the plugin's result is neither ok nor error");
   const error: Json = get(payload, "error") ?? null;
-  if (!isObject(error))
-    throw new Fault("tool_failed", String(error ?? "the plugin failed"), { retry: "later" });
+  const failed = (name: string, message: string, retryable: boolean): ToolAnswer => {
+    if (retryable && retrySafe) throw new Fault(name, message, { retry: "later" });
+    return toolError(name, message);
+  };
+  if (!isObject(error)) return failed("tool_failed", String(error ?? "the plugin failed"), true);
   const code = get(error, "code");
   const message = String(get(error, "message") ?? "the plugin failed").slice(0, 500);
-  const name = typeof code === "string" ? code : "tool_failed";
-  if (get(error, "retryable") === true) throw new Fault(name, message, { retry: "later" });
-  return toolError(name, message);
+  return failed(typeof code === "string" ? code : "tool_failed", message, get(error, "retryable") === true);
 }

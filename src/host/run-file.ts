@@ -3,16 +3,24 @@
 // file that was cut or changed is noticed before anything of it is taken.
 
 import { createHash, type Hash } from "node:crypto";
-import { canonical, isObject, type Json, type JsonObject } from "../../base/json.ts";
-import { applyTurn } from "../../core/apply.ts";
-import { FACTS_VERSION, type TurnRow } from "../../core/facts.ts";
-import { emptyRun, type Run } from "../../core/run.ts";
-import type { RunRecord, Store } from "../../engine/ports.ts";
-import { descendantsOf } from "../../host/run-tree.ts";
-import { turnsOf } from "../../host/stored-runs.ts";
-import { usageError } from "../exit.ts";
+import { canonical, get, isObject, type Json, type JsonObject } from "../base/json.ts";
+import { isDeeperThan } from "../base/json-depth.ts";
+import { applyTurn } from "../core/apply.ts";
+import { FACTS_VERSION, type TurnRow } from "../core/facts.ts";
+import type { Program } from "../core/program.ts";
+import { emptyRun, type Run } from "../core/run.ts";
+import type { RunRecord, Store } from "../engine/ports.ts";
+import { digestOf } from "../pack/link.ts";
+import { descendantsOf } from "./run-tree.ts";
+import { missing, turnsOf } from "./stored-runs.ts";
 
 const KIND = "packloop.run/1";
+
+/** Folders are named after runs, so a name leads nowhere. */
+const RUN_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.:+/-]{0,299}$/u;
+
+/** Far beyond what a run is told; values are walked by recursion later. */
+const DEPTH_MAX = 1_000;
 
 interface StoredProgram {
   readonly digest: string;
@@ -83,9 +91,23 @@ export interface RunTree extends RunFile {
 
 type Wrong = (why: string) => Error;
 
-/** The whole file, checked; an error names what is wrong with it. */
-export function readRunFile(name: string, bytes: Buffer): RunTree {
-  const wrong: Wrong = (why) => usageError(`\`${name}\` is not a run that can be taken: ${why}`);
+export type ReadRunFile =
+  | { readonly ok: true; readonly tree: RunTree }
+  | { readonly ok: false; readonly why: string };
+
+/** The whole file, checked. What is wrong with it is a clause about `it`. */
+export function readRunFile(bytes: Buffer): ReadRunFile {
+  try {
+    return { ok: true, tree: treeIn(bytes, (why) => new NoRun(why)) };
+  } catch (error) {
+    if (error instanceof NoRun) return { ok: false, why: error.message };
+    throw error;
+  }
+}
+
+class NoRun extends Error {}
+
+function treeIn(bytes: Buffer, wrong: Wrong): RunTree {
   const lines = textOf(bytes, wrong).split("\n");
   const isWhole = lines.pop() === "";
   const first = headerIn(lines, wrong);
@@ -125,14 +147,36 @@ function takeRun(left: string[], wrong: Wrong): RunFile {
   for (const line of lines) hash.update(`${line}\n`);
   if (hash.digest("hex") !== sha256)
     throw wrong("it does not fit its hash (it was changed after it was exported)");
+  checkPrograms(header, wrong);
   const rows = lines.map((line) => jsonOf(line) as unknown as TurnRow);
-  return { header, rows, run: folded(rows, wrong) };
+  const run = folded(rows, wrong);
+  checkPacks(header, rows, { end: run.digest, wrong });
+  return { header, rows, run };
+}
+
+/** A program is known by its digest from then on, also to runs that are started here. */
+function checkPrograms({ pack, program, earlier }: RunHeader, wrong: Wrong): void {
+  for (const one of [{ digest: pack.digest, program }, ...earlier])
+    if (digestOf(one.program as unknown as Program) !== one.digest)
+      throw wrong(`the program \`${one.digest.slice(0, 100)}\` does not fit its digest`);
+}
+
+function checkPacks(
+  { pack, earlier }: RunHeader,
+  rows: readonly TurnRow[],
+  { end, wrong }: { readonly end: string; readonly wrong: Wrong },
+): void {
+  const known = new Set([pack.digest, ...earlier.map(({ digest }) => digest)]);
+  for (const fact of rows.flatMap(({ facts }) => facts))
+    if ((fact.type === "started" || fact.type === "forked") && !known.has(fact.digest))
+      throw wrong("it does not hold every pack that it went on with");
+  if (end !== pack.digest) throw wrong("it ended with another pack than its header names");
 }
 
 function folded(rows: readonly TurnRow[], wrong: Wrong): Run {
   let run = emptyRun;
   for (const row of rows) {
-    if (!isObject(row) || !Array.isArray(row.facts)) throw wrong(`line ${run.turn + 2} is not a turn`);
+    if (!isRow(row)) throw wrong(`line ${run.turn + 2} is not a turn`);
     if (row.v > FACTS_VERSION) throw wrong("it was written by a newer packloop (use that one)");
     try {
       run = applyTurn(run, row);
@@ -143,6 +187,23 @@ function folded(rows: readonly TurnRow[], wrong: Wrong): Run {
     }
   }
   return run;
+}
+
+const isRow = (row: unknown): boolean =>
+  isObject(row) &&
+  [row["turn"], row["at"], row["v"]].every(Number.isSafeInteger) &&
+  Array.isArray(row["facts"]) &&
+  row["facts"].every(isFact);
+
+/** What whoever shows a run takes for granted; the rest is the fold's to refuse. */
+function isFact(fact: Json): boolean {
+  if (!isObject(fact) || !isText(fact["type"])) return false;
+  const { type, step, ask, outcome, prompt, context, cause } = fact;
+  if (type === "entered") return [prompt, context, get(cause, "kind")].every(isText);
+  if (type !== "asked" && type !== "answered") return true;
+  const isStep = Number.isSafeInteger(step) && (step as number) >= 1;
+  if (type === "asked") return isStep && isText(get(ask, "kind"));
+  return isStep && typeof get(outcome, "ok") === "boolean";
 }
 
 /** The order of keys is not part of what is covered; every value is. */
@@ -160,6 +221,7 @@ function textOf(bytes: Buffer, wrong: Wrong): string {
 }
 
 function jsonOf(line: string): Json | undefined {
+  if (isDeeperThan(line, DEPTH_MAX)) return undefined;
   try {
     return JSON.parse(line) as Json;
   } catch {
@@ -169,12 +231,18 @@ function jsonOf(line: string): Json | undefined {
 
 function isHeader(value: unknown): value is RunHeader {
   if (!isObject(value)) return false;
-  const { kind, run, pack, program, source, earlier, setup, turns, agents = 0, sha256 } = value;
+  const { kind, run, pack, program, source, earlier, key, setup, turns, agents = 0, sha256 } = value;
   return (
     kind === KIND &&
-    [run, source, sha256].every((text) => typeof text === "string") &&
-    [pack, program, setup].every(isObject) &&
+    typeof run === "string" &&
+    RUN_NAME.test(run) &&
+    [source, sha256].every(isText) &&
+    (key === null || isText(key)) &&
+    isObject(pack) &&
+    [pack["id"], pack["version"], pack["digest"]].every(isText) &&
+    [program, setup].every(isObject) &&
     Array.isArray(earlier) &&
+    earlier.every(isStoredProgram) &&
     Number.isSafeInteger(turns) &&
     (turns as number) >= 1 &&
     Number.isSafeInteger(agents) &&
@@ -182,9 +250,18 @@ function isHeader(value: unknown): value is RunHeader {
   );
 }
 
+const isText = (value: unknown): value is string => typeof value === "string";
+
+function isStoredProgram(value: Json): boolean {
+  if (!isObject(value)) return false;
+  const { digest, program, source } = value;
+  return isText(digest) && isText(source) && program !== undefined && isObject(program);
+}
+
 async function programOf(store: Store, digest: string): Promise<StoredProgram> {
   const stored = await store.program(digest);
-  if (stored === undefined) throw usageError(`the program \`${digest}\` of the run is not in the store`);
+  if (stored === undefined)
+    throw missing("unknown-pack", `the program \`${digest}\` of the run is not in the store`);
   return { digest, ...stored };
 }
 
