@@ -18,6 +18,7 @@ import {
   type Input,
   type MessageInput,
 } from "./input.ts";
+import { isModelReply } from "./model-reply.ts";
 import { partCallSite } from "./part-site.ts";
 import { pause, unpause } from "./pause.ts";
 import type { Program } from "./program.ts";
@@ -156,16 +157,6 @@ function fits(ask: Ask, { tool, outcome, by, spent }: AnswerInput): boolean {
   if (ask.kind === "stop" && ask.grant !== undefined && spent === undefined) return false;
   if (tool !== undefined && !(isCall(ask) && ask.tool === tool)) return false;
   return ask.kind !== "model" || !outcome.ok || isModelReply(outcome.value);
-}
-
-function isModelReply(value: Json): boolean {
-  if (!isObject(value) || typeof value["text"] !== "string" || !Array.isArray(value["calls"])) return false;
-  const usage = value["usage"];
-  const called = (value["calls"] as readonly Json[]).every(
-    (call) => isObject(call) && typeof call["id"] === "string" && typeof call["tool"] === "string",
-  );
-  const numbers = ["inputTokens", "outputTokens", "costUsd"];
-  return called && isObject(usage) && numbers.every((name) => typeof usage[name] === "number");
 }
 
 const isCall = (ask: Ask): ask is CallAsk => ask.kind === "tool" || ask.kind === "agent";

@@ -48,16 +48,15 @@ export function shareOf(run: Run, { among }: { readonly among: number }): Grant 
 }
 
 /**
- * What the agent of an open call may spend. A fork may have got tighter limits since the call, and calls of
- * journals that knew no grants share what is left.
+ * What the agent of an open call may spend. A fork may have got other limits since the call, and calls that
+ * were promised nothing, as in journals that knew no grants, share what is left.
  */
 export function grantFor(run: Run, step: number): Grant {
   const given = grantOf(run.open[step]?.ask);
   const used = treeUse(run);
-  const others = Object.values(run.open).filter(({ ask }) => ask.kind === "agent" && ask.grant === undefined);
   const grant = grantBy(run, (key, limit) => {
     const promised = given?.[key];
-    if (promised === undefined) return (limit - used[key] - granted(run, key)) / Math.max(1, others.length);
+    if (promised === undefined) return (limit - used[key] - granted(run, key)) / unpromised(run, key);
     return Math.min(promised, limit - used[key] - granted(run, key, step));
   });
   return grant ?? {};
@@ -79,6 +78,12 @@ function granted({ open }: Run, key: Kind, before = Number.POSITIVE_INFINITY): n
   for (const [step, { ask }] of Object.entries(open))
     if (Number(step) < before) sum += grantOf(ask)?.[key] ?? 0;
   return sum;
+}
+
+/** Agents at work that were promised nothing of that kind; one at least. */
+function unpromised({ open }: Run, key: Kind): number {
+  const asks = Object.values(open).map(({ ask }) => ask);
+  return Math.max(1, asks.filter((ask) => ask.kind === "agent" && ask.grant?.[key] === undefined).length);
 }
 
 const grantOf = (ask: Ask | undefined): Grant | undefined =>

@@ -4,12 +4,15 @@
 
 import { decided, ignored } from "./decision.ts";
 import type { Decision, PauseInput, UnpauseInput } from "./input.ts";
+import { missingKey, RUNTIME } from "./missing-key.ts";
 import type { Program } from "./program.ts";
 import type { Run } from "./run.ts";
 
 export function pause(program: Program, run: Run, { at, by, reason }: PauseInput): Decision {
   if (run.final !== null) return ignored(`the run is ${run.final}`);
-  if (run.held !== undefined) return ignored("the run is held already");
+  // A person who holds a run that lacks a key means more than that: the key alone does not let it go.
+  const isForKey = missingKey(run) !== undefined && by !== RUNTIME;
+  if (run.held !== undefined && !isForKey) return ignored("the run is held already");
   return decided(program, run, at, (turn) => {
     turn.record({ type: "noted", what: "held", by, ...(reason !== undefined && { reason }) });
     turn.overTime();

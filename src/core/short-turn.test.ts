@@ -73,3 +73,12 @@ test("a folded run is cut as its turns are, and goes on from there", () => {
   // Only what was sent is shorter.
   expect(noteOf(fold([more], run))).toHaveLength(3 * 50_000 + 3 + "the last line".length);
 });
+
+test("what only looks like the answer of a model is cut like any other", () => {
+  for (const calls of [[null], ["abc"], [[1]], [{ id: "1" }]]) {
+    const row = rowOf(3, answered({ text: "x", calls }));
+    expect(shortRow(row)).toEqual(row);
+  }
+  const [fact] = shortRow(rowOf(3, answered({ text: "x", calls: [null, long] }))).facts;
+  expect(sizeOf(fact)).toBeLessThan(10_000);
+});

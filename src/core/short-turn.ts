@@ -75,7 +75,10 @@ function shortFact(fact: Fact, turn: number): Fact {
 
 /** A tool may answer with something of that shape: then less of it is cut. */
 const isReply = (value: Json): value is JsonObject =>
-  isObject(value) && typeof value["text"] === "string" && Array.isArray(value["calls"]);
+  isObject(value) &&
+  typeof value["text"] === "string" &&
+  Array.isArray(value["calls"]) &&
+  (value["calls"] as readonly Json[]).every(isObject);
 
 /** Its calls stay, each with what it was called with cut for itself. */
 function shortReply(value: JsonObject, turn: number): JsonObject {
@@ -87,7 +90,7 @@ function shortReply(value: JsonObject, turn: number): JsonObject {
 }
 
 const shortCalls = (calls: ModelReply["calls"], turn: number): ModelReply["calls"] =>
-  calls.map((call) => ({ ...call, args: shortValue(call.args, turn) }));
+  calls.map((call) => ("args" in call ? { ...call, args: shortValue(call.args, turn) } : call));
 
 function shortMessage(message: Message): Message {
   if (message.role === "result") return { ...message, value: shortValue(message.value, 0) };

@@ -21,7 +21,8 @@ export function start(program: Program, run: Run, input: StartInput): Decision {
   const unsupported = compositionProblem(program, where) ?? unjudged(program, where) ?? skillProblem(program);
   if (unsupported !== undefined) return refused({ code: "unsupported", what: unsupported });
   const { values, problems } = resolveVariables(program, where, { values: input.variables });
-  if (problems.length > 0)
+  // What is given up needs none: its name must be taken, whatever it would have been started with.
+  if (problems.length > 0 && input.cancelled === undefined)
     return refused({ code: "bad-variables", problems: problems.map((one) => one.message) });
   return decided(program, run, input.at, (turn) => {
     turn.record({

@@ -4,7 +4,8 @@
 import { hash } from "node:crypto";
 import type { Ask, CallAsk, ModelAsk, Outcome, RemoteWork, Spent, TurnRow } from "../core/facts.ts";
 import { guardsOutput } from "../core/guard.ts";
-import { keyPause, NO_KEY } from "../core/missing-key.ts";
+import { keyPause } from "../core/missing-key.ts";
+import { replyOutcome } from "../core/model-reply.ts";
 import { promptNameOf, promptOf } from "../core/part-site.ts";
 import { HASH_LENGTH, type ModelRequest, modelRequest, requestText } from "../core/request.ts";
 import { emptyRun, type OpenAsk, type Run, treeUse } from "../core/run.ts";
@@ -267,6 +268,8 @@ export class Dispatcher {
     // Were it being started meanwhile, nobody would ever count what it spends.
     await this.#active.get(child)?.done;
     const run = await this.#agents.stopped(id, of);
+    // A process that died may have stopped it and not paid.
+    if (run !== undefined && owesReply(run)) await this.#options.shared?.claimOne(child);
     if (run !== undefined) this.takeOver(child, run);
     if (run === undefined || !owesReply(run)) await this.#settle(id, step, treeUse(run ?? emptyRun));
   }
@@ -317,12 +320,11 @@ export class Dispatcher {
       const delta = stream && ((text: string) => stream.add(text));
       const reply = await model.call(request, { ...context, ...attempt, ...(delta && { delta }) });
       stream?.end();
-      return { ok: true, value: reply as never };
+      return replyOutcome(reply);
     });
     if (outcome === undefined) return;
-    const at = clock.now();
-    if (!outcome.ok && outcome.code === NO_KEY) await door.submit(id, keyPause(outcome.message, at));
-    else await door.submit(id, { type: "answer", at, step, outcome, hash: hashOf(request) });
+    const answer = { type: "answer", at: clock.now(), step, outcome, hash: hashOf(request) } as const;
+    await door.submit(id, keyPause(outcome, answer.at) ?? answer);
   }
 
   async #tool(

@@ -29,9 +29,11 @@ export function leaves(
     const wasSure = shared.isSure;
     while (!shared.isSure && !signal.aborted) await clock.sleep(LOOK_MS, signal);
     if (!wasSure && !signal.aborted) {
-      // Still ours, or ours again: somebody may have answered in between all the same.
+      // Still ours, or ours again: somebody may have answered in between all the same, or
+      // doubt whether the call was made.
       door.forget(run);
-      if ((await door.latest(run))?.open[step] === undefined) return false;
+      const open = (await door.latest(run))?.open[step];
+      if (open === undefined || open.hold !== null) return false;
     }
     return shared.isOurs(run);
   };

@@ -16,8 +16,8 @@ import { missing, turnsOf } from "./stored-runs.ts";
 
 const KIND = "packloop.run/1";
 
-/** Folders are named after runs, so a name leads nowhere. */
-const RUN_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_.:+/-]{0,299}$/u;
+/** Programs name runs as they like. Folders are named after runs, so a name leads nowhere. */
+const RUN_NAME = /^[^.\\\p{Cc}\p{Cs}][^\\\p{Cc}\p{Cs}]{0,299}$/u;
 
 /** Far beyond what a run is told; values are walked by recursion later. */
 const DEPTH_MAX = 1_000;

@@ -34,13 +34,13 @@ export async function takeRun(store: Store, tree: RunTree, more: JsonObject = {}
     if (typeof shared === "string") return { ok: false, why: shared };
     parts.push({ one, shared });
   }
-  for (const { one, shared } of parts)
-    if (!(await take(store, one, { shared, more }))) return { ok: false, why: another(one, shared + 1) };
-  const taken = parts.map(({ one: { header }, shared }) => ({
-    run: header.run,
-    turns: header.turns,
-    taken: Math.max(0, header.turns - shared),
-  }));
+  const taken: TakenRun[] = [];
+  for (const { one, shared: seen } of parts) {
+    const shared = await takeRest(store, one, { shared: seen, more });
+    if (typeof shared === "string") return { ok: false, why: shared };
+    const { run, turns } = one.header;
+    taken.push({ run, turns, taken: Math.max(0, turns - shared) });
+  }
   return { ok: true, run: taken.at(-1) as TakenRun, agents: taken.slice(0, -1) };
 }
 
@@ -92,11 +92,24 @@ const another = ({ header }: RunFile, turn: number): string =>
 const sameTurn = (a: TurnRow, b: TurnRow | undefined): boolean =>
   b !== undefined && canonical(a as unknown as Json) === canonical(b as unknown as Json);
 
+/** How many turns were here. Who comes second may bring the same: then they are looked at once more. */
+async function takeRest(store: Store, one: RunFile, terms: TakeTerms): Promise<number | string> {
+  if (await take(store, one, terms)) return terms.shared;
+  const shared = await sharedTurns(store, one);
+  if (typeof shared === "string") return shared;
+  return (await take(store, one, { ...terms, shared })) ? shared : another(one, shared + 1);
+}
+
+interface TakeTerms {
+  readonly shared: number;
+  readonly more: JsonObject;
+}
+
 /** All of it or nothing: half a run could be resumed, and would go another way. */
 async function take(
   store: Store,
   { header, rows, run: end }: RunFile,
-  { shared, more }: { readonly shared: number; readonly more: JsonObject },
+  { shared, more }: TakeTerms,
 ): Promise<boolean> {
   const { run, pack, program, source, earlier, key, setup } = header;
   if (shared >= rows.length) return true;

@@ -67,9 +67,9 @@ export function saidTo(question: OpenQuestion, given: Json, terms: SaidTerms): I
   }
 }
 
-/** One of the choices however it is written, as the tools that give choices read it. */
+/** One of the choices however it is written, as the tools that give choices read it; yes and no are two. */
 function chosen(schema: JsonObject, said: Json): Json {
-  const choices = schema["enum"];
+  const choices = schema["type"] === "boolean" ? [true, false] : schema["enum"];
   if (typeof said !== "string" || !Array.isArray(choices)) return said;
   const word = said.trim().toLowerCase();
   const alike = (choices as readonly Json[]).filter((one) => shown(one).toLowerCase() === word);

@@ -7,7 +7,8 @@ import { mayUse, type Principal, type Scope } from "./scope.ts";
 export function lackOf(principal: Principal, ...scopes: readonly [Scope, ...Scope[]]): Problem | undefined {
   if (scopes.some((scope) => mayUse(principal, scope))) return undefined;
   const [scope] = scopes;
-  if (principal.onlyLooks === true)
+  // Who may not look either lacks that, here as anywhere.
+  if (principal.onlyLooks === true && scope !== "runs:read")
     return new Problem("scope-missing", "this server only shows runs (it was started with --read-only)", {
       extras: { scope },
     });

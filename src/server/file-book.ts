@@ -58,6 +58,11 @@ export class FileBook {
     this.#side.sql("DELETE FROM sent_file WHERE run = ?").run(run);
   }
 
+  /** The run did not hear the message: another one may come under its id. */
+  dropMessage({ run, message }: FilePlace): void {
+    this.#side.sql("DELETE FROM sent_file WHERE run = ? AND message = ?").run(run, message);
+  }
+
   ofMessage({ run, message }: FilePlace): readonly FileLine[] {
     const sql = "SELECT sha256, name, type FROM sent_file WHERE run = ? AND message = ? ORDER BY number";
     return this.#side.sql(sql).all(run, message) as unknown as readonly FileLine[];

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { missingKey, RUNTIME } from "../core/missing-key.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Clock, Store } from "../engine/ports.ts";
-import { eachRecord, runAt } from "../host/stored-runs.ts";
+import { eachRecord, loadedRun } from "../host/stored-runs.ts";
 
 /** Runs taken up at once; each may wait for its tools to answer. */
 const AT_ONCE = 16;
@@ -52,12 +52,14 @@ export function takeUp({ engine, log }: Pick<RecoveryOptions, "engine" | "log">,
 export async function letGoForKeys(options: RecoveryOptions, signal: AbortSignal): Promise<void> {
   const { engine, store, clock, log } = options;
   const waiting = eachRecord(store, { status: ["waiting"] }, () => undefined);
-  for await (const { run: id, held, turn } of waiting) {
+  for await (const { run: id, held } of waiting) {
     if (signal.aborted) return;
     if (!held) continue;
     try {
-      if (missingKey(await runAt(store, id, turn)) !== undefined)
-        await engine.submit(id, { type: "unpause", at: clock.now(), by: RUNTIME });
+      const { run } = await loadedRun(store, id);
+      // At the very turn that was looked at: somebody may hold it meanwhile for another reason.
+      if (missingKey(run) !== undefined)
+        await engine.submit(id, { type: "unpause", at: clock.now(), by: RUNTIME }, { ifTurn: run.turn });
     } catch (error) {
       log.error({ run: id, err: error }, "the run could not be let go");
     }

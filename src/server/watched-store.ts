@@ -1,6 +1,7 @@
 // News of a store that another process writes to and nobody tells us about: somebody has to look.
 
 import type { SharedRuns, Store } from "../engine/ports.ts";
+import { unlessDamaged } from "../host/stored-runs.ts";
 
 export type StoreNews = Pick<SharedRuns, "listen" | "standing">;
 
@@ -14,7 +15,7 @@ export function watchedStore(store: Store, failed: (error: unknown) => void): St
   return {
     listen(heard) {
       const turns = new Map<string, number>();
-      let hasLooked = false;
+      let [hasLooked, isLooking] = [false, false];
       const look = async (): Promise<void> => {
         for (const { run, turn } of await store.list({ limit: LOOKED_AT })) {
           if (turns.get(run) !== turn && hasLooked) heard(run);
@@ -23,17 +24,25 @@ export function watchedStore(store: Store, failed: (error: unknown) => void): St
         // What is there at first is no news.
         hasLooked = true;
       };
-      let last = look().catch(failed);
-      const timer = setInterval(() => {
-        last = last.then(look).catch(failed);
-      }, LOOK_MS);
+      const lookOnce = (): void => {
+        // A store that is slow to answer is not asked again meanwhile.
+        if (isLooking) return;
+        isLooking = true;
+        const done = () => {
+          isLooking = false;
+        };
+        look().catch(failed).finally(done);
+      };
+      lookOnce();
+      const timer = setInterval(lookOnce, LOOK_MS);
       timer.unref();
       return () => clearInterval(timer);
     },
     async standing(runs) {
       const found = new Map<string, { readonly turn: number; readonly work: boolean }>();
       for (const run of runs) {
-        const record = await store.record(run);
+        // One that is damaged keeps nobody from the others; who follows it is told when they look.
+        const record = await unlessDamaged(() => store.record(run));
         if (record !== undefined) found.set(run, { turn: record.turn, work: record.status === "running" });
       }
       return found;

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/core/apply.ts";
+import { decide } from "../../src/core/decide.ts";
 import type { Fact, TurnRow } from "../../src/core/facts.ts";
 import { grantFor } from "../../src/core/grant.ts";
 import { replayTurn } from "../../src/core/replay.ts";
@@ -274,4 +275,34 @@ test("S13: a fork onto a pack that allows less starts its agents with no more th
   for (const line of ["start", "model calls scout and calls scout"]) given.say(line);
   const tighter = { ...given.run, limits: { ...given.run.limits, modelCalls: 6 } };
   expect([2, 3].map((step) => grantFor(tighter, step))).toEqual([{ modelCalls: 4 }, { modelCalls: 1 }]);
+});
+
+test("S13: a fork onto a pack that limits something else shares it among the agents that were promised none", () => {
+  const given = new Play(program(alone), { limits: { modelCalls: 9 } });
+  for (const line of ["start", "model calls scout and calls scout"]) given.say(line);
+  const other = { ...given.run, limits: { ...given.run.limits, costUsd: 1 + given.run.used.costUsd } };
+  expect([2, 3].map((step) => grantFor(other, step).costUsd)).toEqual([0.5, 0.5]);
+});
+
+test("S43: an agent that is given up before it began takes its name, whatever variables it lacks", () => {
+  const wanting = alone.replace(
+    "system_template: Look.",
+    'system_template: "{{what}}", variables: [{ name: what, type: string, required: true }]',
+  );
+  const cancelled = { by: "r", reason: "its caller no longer waits for it" };
+  const terms = {
+    type: "start",
+    at: 1,
+    digest: "d",
+    mode: "autonomous",
+    input: "",
+    prompt: "scout",
+  } as const;
+  const parent = { run: "r", step: 2 };
+  const given = { ...terms, variables: {}, parent };
+  expect(decide(program(wanting), emptyRun, given).kind).toBe("refused");
+  const decision = decide(program(wanting), emptyRun, { ...given, cancelled });
+  expect(decision).toMatchObject({ kind: "facts", run: { final: "cancelled" } });
+  const facts = decision.kind === "facts" ? decision.facts : [];
+  expect(replayTurn(program(wanting), emptyRun, { turn: 1, at: 1, v: 1, facts })).toBeUndefined();
 });

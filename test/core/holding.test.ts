@@ -63,6 +63,21 @@ describe("a run that is held", () => {
   );
 
   scenario(
+    "for want of a key is held for good when a person says so",
+    pack,
+    `
+    start                            entered work#1 · asks model
+    nokey                            held
+    nokey                            ignored: the run is held already
+    pause                            held
+    pause                            ignored: the run is held already
+    nokey                            ignored: the run is held already
+    unpause                          unheld
+    status                           running
+  `,
+  );
+
+  scenario(
     "takes the event that it waits for, and asks nobody before it is let go",
     pack,
     `

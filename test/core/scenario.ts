@@ -8,12 +8,14 @@
 
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { must } from "../../src/base/assert.ts";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import { fold } from "../../src/core/apply.ts";
 import { decide } from "../../src/core/decide.ts";
 import type { Ask, Fact, Grant, Noted, ToolCall, TurnRow } from "../../src/core/facts.ts";
 import { decideFork, packOfFork } from "../../src/core/fork.ts";
 import type { Decision, Input, StartInput } from "../../src/core/input.ts";
+import { keyPause } from "../../src/core/missing-key.ts";
 import type { Program } from "../../src/core/program.ts";
 import { digestFor, type ReplayDifference, replayTurn } from "../../src/core/replay.ts";
 import { modelRequest, requestHash } from "../../src/core/request.ts";
@@ -216,6 +218,8 @@ export class Play {
         return { type: "cancel", at, by: "alice", reason: "" };
       case "pause":
         return { type: "pause", at, by: "alice" };
+      case "nokey":
+        return must(keyPause({ ok: false, code: "no_key", message: "set A_KEY" }, at), "it lacks a key");
       case "unpause":
         return { type: "unpause", at, by: "bob" };
       case "fail":

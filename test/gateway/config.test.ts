@@ -238,6 +238,8 @@ describe("keys", () => {
       "x: &a\n  routes: []\nplugins: { fabric: { retry: *a } }",
       "config.yaml:2:3: `plugins.fabric.retry.routes` is not",
     ],
+    ["service:\n  name: n\n  a.b: 1", "config.yaml:3:3: `service.a.b` is not a key"],
+    ["x: &a\n  - { y: *a }", "`config.yaml` cannot be read: an alias leads into what it is part of"],
   ])("%j is told with its place", (text, message) => {
     const { errors, warnings } = setupFrom(text);
     const lines = placed([...errors, ...warnings]).map((line) => line.replace(/`\/\S*\/config/, "`config"));

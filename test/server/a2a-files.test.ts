@@ -4,6 +4,12 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Part, Task } from "@a2a-js/sdk";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
+import { answerTask } from "../../src/server/a2a/answer-task.ts";
+import { saidTo, sayAnswer } from "../../src/server/answer-question.ts";
+import { beginRun } from "../../src/server/begin-run.ts";
+import type { OpenQuestion } from "../../src/server/open-questions.ts";
+import { restingRun, standingRun } from "../../src/server/resting-run.ts";
+import { somebodyHere } from "../../src/server/scope.ts";
 import {
   BINDINGS,
   clientOf,
@@ -18,7 +24,8 @@ import {
   text,
   texts,
 } from "./a2a-served.ts";
-import type { Served } from "./served.ts";
+import { asks, pack, start } from "./sample-pack.ts";
+import { type Served, servedParts } from "./served.ts";
 
 /** The clerk also takes pictures and one kind of document. */
 const open = desk.replace(
@@ -161,4 +168,27 @@ test("a file sent to a run that waits for a message is said with it", async () =
     `Look.\n[file p.png, image/png, 20 bytes: /api/blobs/${sha256(picture)}]`,
   ]);
   expect(said?.parts.at(-1)?.filename).toBe("p.png");
+});
+
+test("a file of an answer that came too late is gone, and does not stand for one that comes under the same id", async () => {
+  const parts = await servedParts();
+  const loop = pack.replace("Yes: end, No: work", "Yes: end, No: gate");
+  const { record } = await beginRun(parts, somebodyHere, { ...start(asks), pack: loop, requestHash: "" });
+  const before = await restingRun(parts, record.run, AbortSignal.timeout(60_000));
+  const question = before.questions[0] as OpenQuestion;
+  const now = { by: "ann", at: parts.clock.now() };
+  await sayAnswer(parts, question, saidTo(question, { event: "No" }, now));
+  const answer = (word: string, messageId: string) => ({
+    message: { ...message([file(Buffer.from(word), "text/plain", `${word}.txt`)]), messageId },
+    inputModes: ["text/plain"],
+    principal: somebodyHere,
+  });
+  const late = await answerTask(parts, { seen: before, ...answer("yes", "m") });
+  expect(late).toEqual({ kind: "not-taken", why: "somebody else has answered meanwhile" });
+  const hash = sha256(Buffer.from("yes"));
+  expect(await parts.blobs.find(parts.store, hash, parts.clock.now())).toBeUndefined();
+  const seen = await standingRun(parts, record.run);
+  expect(await answerTask(parts, { seen, ...answer("no", "m") })).toEqual({ kind: "taken" });
+  const kept = parts.blobs.files.ofMessage({ run: record.run, message: "m" });
+  expect(kept.map(({ name }) => name)).toEqual(["no.txt"]);
 });

@@ -1,7 +1,10 @@
 // Cards that are signed: whoever has the public key can tell, by other people's code and by ours.
 
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { AgentCard, canonicalizeAgentCard, verifyAgentCardSignature } from "@a2a-js/sdk";
 import { createLocalJWKSet, exportJWK, exportPKCS8, flattenedVerify, generateKeyPair, importJWK } from "jose";
 import { describe, expect, test } from "vitest";
@@ -76,6 +79,25 @@ test("the extended card and the card of the default agent are signed as well, an
   expect(await step(`${server.url}/a2a/desk/clerk`, { options, args })).not.toMatchObject({ ok: false });
   writeFileSync(file, JSON.stringify({ keys: [(await keyOf("EdDSA", "jwk")).publicKey] }));
   expect(await step(`${server.url}/a2a/desk/clerk`, { options })).toMatchObject({ code: "bad_signature" });
+});
+
+test("nobody gets a signature for a card that leads to an address of another machine", async () => {
+  const a2aKey = await keyOf("EdDSA", "jwk");
+  const askedBy = async (server: Served, host: string): Promise<JsonObject> => {
+    const asked = request(`${server.url}${PLACE}`, { headers: { host, "a2a-version": "1.0" } }).end();
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    return (await json(response)) as JsonObject;
+  };
+  const server = await servedDesk({ a2aKey, hosts: ["agents.example"] });
+  const foreign = await askedBy(server, "203.0.113.9");
+  expect(JSON.stringify(foreign)).toContain("http://203.0.113.9/a2a/desk/clerk");
+  expect(foreign).not.toHaveProperty("signatures");
+  for (const host of ["agents.example", "localhost:7777", "[::1]:7777", "127.0.0.1"])
+    expect(await askedBy(server, host)).toHaveProperty("signatures");
+  const behind = await servedDesk({ a2aKey, publicUrl: "https://agents.example" });
+  const card = await askedBy(behind, "203.0.113.9");
+  expect(card).toHaveProperty("signatures");
+  expect(JSON.stringify(card)).not.toContain("203.0.113.9");
 });
 
 test("without a key cards are not signed, and there is none to be had", async () => {

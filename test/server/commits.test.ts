@@ -1,7 +1,7 @@
 // Commits that artifacts point to: shown when the run made them, and nothing else of any repository.
 
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -66,6 +66,11 @@ describe.skipIf(!hasGit)("commits of runs", () => {
     const made = git("rev-parse", "HEAD");
     expect((await commitOf(server, run)).status).toBe(200);
     git("branch", "abcdef0", made);
+    // Whoever looks changes nothing, not even what a git that was killed has left.
+    const lock = join(workspace, ".git", "index.lock");
+    writeFileSync(lock, "");
+    utimesSync(lock, 1, 1);
+    expect([(await commitOf(server, run)).status, existsSync(lock)]).toEqual([200, true]);
     for (const note of [own.slice(0, 10), made, "abcdef0", "--output=x"]) {
       const { status, body } = await commitOf(server, await naming(server, note), "note");
       expect([note, status, body["code"]]).toEqual([note, 404, "not-found"]);

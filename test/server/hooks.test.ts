@@ -97,14 +97,15 @@ describe("a signed request", () => {
     const cases = [
       tampered,
       { at: Date.now() - 301_000 },
-      { at: Date.now() + 301_000 },
+      // Far enough ahead that it still is when a busy machine looks at it.
+      { at: Date.now() + 900_000 },
       { secret: other.secret },
     ];
     for (const one of cases) expect((await send(server, hook, event, one)).status).toBe(401);
     expect((await send(server, { ...hook, id: "hk_none" }, event)).status).toBe(401);
     expect((await server.post(`/api/hooks/${hook.id}`, event)).status).toBe(401);
     expect((await server.get(`/api/runs/${run}`)).body).toMatchObject({ state: "gate", status: "waiting" });
-    expect((await send(server, hook, event, { at: Date.now() - 290_000 })).status).toBe(200);
+    expect((await send(server, hook, event, { at: Date.now() - 200_000 })).status).toBe(200);
   });
 
   test("may only say what its hook may, and that in the right form", async () => {

@@ -3,8 +3,9 @@
 import { createHash } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { canonical, type JsonObject } from "../../src/base/json.ts";
-import { treeLines } from "../../src/host/run-file.ts";
+import { readRunFile, treeLines } from "../../src/host/run-file.ts";
 import { knownRecord } from "../../src/host/stored-runs.ts";
+import { takeRun } from "../../src/host/take-run.ts";
 import { asks, ends, start } from "./sample-pack.ts";
 import { type Answer, type Served, served } from "./served.ts";
 
@@ -83,6 +84,22 @@ describe("a run from a file", () => {
     expect((await send(server, waits)).body).toMatchObject({ taken: 0 });
   });
 
+  test("is taken once when it is brought twice at the same moment", async () => {
+    const { store } = await served();
+    const read = readRunFile(Buffer.from(await fileOf("completed")));
+    const tree = read.ok ? read.tree : expect.fail(read.why);
+    const both = await Promise.all([takeRun(store, tree), takeRun(store, tree)]);
+    const counts = both.map((taken) => (taken.ok ? taken.run.taken : taken.why));
+    expect(new Set(counts)).toEqual(new Set([0, tree.header.turns]));
+  });
+
+  test("is taken by the name that a program gave it", async () => {
+    const server = await served();
+    const named = reheaded(await fileOf("completed"), { run: "order #42, a@b.example", key: null });
+    expect(await send(server, named)).toMatchObject({ status: 201, body: { run: runIn(named) } });
+    expect((await server.get(`/api/runs/${encodeURIComponent(runIn(named))}`)).status).toBe(200);
+  });
+
   test("gets the first reply again by its key", async () => {
     const done = await fileOf("completed");
     const waits = await fileOf("waiting");
@@ -123,6 +140,7 @@ describe("what is not a run", () => {
       [`${done}{}\n`, "turns"],
       [done.replace("Goodbye", "Goodbyf"), "does not fit its hash"],
       [reheaded(done, { run: ".." }), "does not begin with a header"],
+      [reheaded(done, { run: "a\\..\\b" }), "does not begin with a header"],
       [reheaded(done, { run: "a/../../b\u0000" }), "does not begin with a header"],
       [reheaded(done, { key: 7 }), "does not begin with a header"],
       [reheaded(done, { earlier: [null] }), "does not begin with a header"],

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/engine/system-clock.ts";
 import { noSettings } from "../../src/host/run-settings.ts";
 import { fixtures, PROMPTS_PACK } from "./mcp-fixtures.ts";
@@ -23,8 +23,10 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-const LONGEST_MS = 240_000;
+const LONGEST_MS = 400_000;
+const SCENARIO_MS = 60_000;
 const ATTEMPTS = 3;
+const SUCCESSES_MIN = 190;
 const name = "the conformance suite finds nothing wanting beyond what is written down with its reason";
 
 test(name, { timeout: LONGEST_MS }, async () => {
@@ -36,27 +38,35 @@ test(name, { timeout: LONGEST_MS }, async () => {
     clock: { ...clock, sleep: (ms, signal) => clock.sleep(ms === 2_000 ? 1 : ms, signal) },
   });
   expect((await here.post("/api/packs", { source: PROMPTS_PACK })).status).toBe(201);
-  const found = await looked(here.url, ["--requirements", "2026-07-28"]);
-  expect(found.filter(({ status }) => status === "SUCCESS").length).toBeGreaterThan(180);
+  let found = await looked(here.url, ["--requirements", "2026-07-28"]);
   const known = knownFailures();
-  let failed = wantingIn(found);
   // The suite waits half a second for some answers, which is little on a busy machine: what it misses for that
   // reason it finds when it looks again.
   for (let attempt = 1; attempt < ATTEMPTS; attempt++)
-    for (const scenario of new Set(failed.filter((id) => !known.includes(id)).map(scenarioOf))) {
-      const again = wantingIn(await looked(here.url, ["--scenario", scenario, ...AT_REVISION]));
-      failed = failed.filter((id) => scenarioOf(id) !== scenario || again.includes(id));
+    for (const scenario of new Set(
+      wantingIn(found)
+        .filter((id) => !known.includes(id))
+        .map(scenarioOf),
+    )) {
+      const again = await looked(here.url, ["--scenario", scenario, ...AT_REVISION]);
+      // A look that sees nothing clears nothing.
+      if (isSeen(again)) found = [...found.filter(({ id }) => scenarioOf(id) !== scenario), ...again];
     }
-  expect(failed).toEqual(known);
+  expect(wantingIn(found)).toEqual(known);
+  expect(found.filter(({ status }) => status === "SUCCESS").length).toBeGreaterThan(SUCCESSES_MIN);
 });
 
-const AT_REVISION = ["--spec-version", "2026-07-28"];
+/** Scenarios of extensions are at no revision, and are looked at by force. */
+const AT_REVISION = ["--spec-version", "2026-07-28", "--force"];
+
+const isSeen = (checks: readonly Check[]): boolean => checks.some(({ status }) => status === "SUCCESS");
 
 /** What the suite says, each check under its scenario. */
 async function looked(url: string, which: readonly string[]): Promise<readonly Check[]> {
   const folder = temporaryFolder();
-  const args = ["server", "--url", `${url}/mcp`, ...which, "-o", folder];
+  const args = ["server", "--url", `${url}/mcp`, ...which, "--timeout", String(SCENARIO_MS), "-o", folder];
   const child = spawn(process.execPath, [suite, ...args], { cwd: folder, stdio: "ignore" });
+  onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "exit");
   return readdirSync(folder).flatMap((result) => {
     const scenario = result.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT.*$/, "");

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { runFolder } from "../cli/run-folder.ts";
 import { readEvents } from "./event-reader.ts";
 import { serveProcess } from "./serve-process.ts";
+import { served } from "./served.ts";
 
 const pack = `id: p
 name: P
@@ -55,6 +56,16 @@ test("it shows a run that goes on elsewhere, refuses every change, and leaves no
   expect(events.at(-1)).toMatchObject({ name: "end", data: { status: "completed" } });
   expect(await server.stop("SIGTERM")).toBe(0);
   expect(existsSync(`${folder.store}-server`)).toBe(false);
+});
+
+test("a token that may not even look is told so", async () => {
+  const principalOf = () => ({ name: "sender", scopes: ["events:send"] as const });
+  const server = await served({ readOnly: true, tokenNeeded: true, principalOf });
+  const authorization = "Bearer t";
+  const looked = await server.get("/api/runs", { authorization });
+  expect([looked.status, looked.body["detail"]]).toEqual([403, "the token lacks the scope `runs:read`"]);
+  const sent = await server.post("/api/runs/r_1/events", { name: "Go" }, { authorization });
+  expect([sent.status, sent.body["detail"]]).toEqual([403, expect.stringContaining("--read-only")]);
 });
 
 test("a store that is not there is not made", () => {

@@ -7,7 +7,8 @@ import { SharedDisk, SharedMemory } from "./shared-memory.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 const [first] = sampleJournal(3, 1);
-const asks = { open: { 1: { ask: { kind: "model" } } } } as never as Run;
+const asksWith = (hold: "in_doubt" | null) =>
+  ({ open: { 1: { ask: { kind: "tool" }, hold } } }) as never as Run;
 
 /** A call of a process that has a run and was not heard of for a while; what the journal says when it is. */
 async function waited(journal: Run): Promise<{ readonly left: boolean; readonly looks: number }> {
@@ -40,9 +41,13 @@ async function waited(journal: Run): Promise<{ readonly left: boolean; readonly 
 }
 
 test("a call that waited for a sign of life leaves when the journal still asks for it", async () => {
-  expect(await waited(asks)).toEqual({ left: true, looks: 1 });
+  expect(await waited(asksWith(null))).toEqual({ left: true, looks: 1 });
 });
 
 test("a call that somebody answered meanwhile does not", async () => {
   expect(await waited(emptyRun)).toEqual({ left: false, looks: 1 });
+});
+
+test("nor one that is in doubt by now", async () => {
+  expect(await waited(asksWith("in_doubt"))).toEqual({ left: false, looks: 1 });
 });

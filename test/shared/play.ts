@@ -66,9 +66,10 @@ class World {
     void this.#people(ids, start);
     const isOver = () => this.#wrong.length > 0 || ids.every((id) => this.#disk.ended.has(id));
     await this.#time.until(isOver, MOST_MS).catch((error: unknown) => this.#wrong.push(String(error)));
-    // Whoever was told of nothing has looked by then.
-    const over = Math.max(this.#time.now(), ...this.#processes.map((one) => one.stoppedUntil)) + 3_000;
-    await this.#time.until(() => this.#wrong.length > 0 || this.#time.now() > over, MOST_MS);
+    // Whoever was told of nothing has looked by then, also who stands still once more meanwhile.
+    const ended = this.#time.now();
+    const over = () => Math.max(ended, ...this.#processes.map((one) => one.stoppedUntil)) + 3_000;
+    await this.#time.until(() => this.#wrong.length > 0 || this.#time.now() > over(), MOST_MS);
     this.#isEnded = true;
     for (const id of ids) await this.#check(id);
     if (this.#wrong.length > 0) throw new Error(this.#wrong[0]);

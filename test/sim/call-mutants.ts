@@ -144,8 +144,8 @@ export const callMutants: readonly Mutant[] = [
   {
     name: "a model's answer does not say what was asked",
     file: "engine/dispatcher.ts",
-    from: "outcome, hash: hashOf(request) });",
-    to: "outcome });",
+    from: "outcome, hash: hashOf(request) } as const;",
+    to: "outcome } as const;",
   },
   {
     name: "a fork loosens what was tightened for its run",

@@ -160,6 +160,19 @@ test("rows that are not read yet are those that come later", async () => {
   expect(requests.length).toBe(asked);
 });
 
+test("a call is told whole from the turns around it, also where others overlap with them", async () => {
+  const server = await withLongRun();
+  const { service } = opened("r", server.url, withoutReading);
+  await service.moment(700);
+  const { steps } = await service.moment(550);
+  const step = steps.find(({ tool }) => tool === "find")?.step ?? 0;
+  const before = await service.whole(step, "args");
+  expect(before).toContain("what about");
+  // Brings the last of the turns that are here already, and not those of the call.
+  await service.moment(1_100);
+  expect(await service.whole(step, "args")).toBe(before);
+});
+
 test("a value of 5 MB stays with the server until somebody asks for it", async () => {
   const server = await withLongRun(5_000_000);
   const { service, news, requests, until } = opened("r", server.url);

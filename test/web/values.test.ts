@@ -80,6 +80,36 @@ describe.skipIf(!hasBrowser)("in a browser: what changed", () => {
   });
 });
 
+describe.skipIf(!hasBrowser)("in a browser: long values", () => {
+  test("what was loaded at one turn is not shown at another", async () => {
+    const server = await serve();
+    const long = (word: string): string => `${"so ".repeat(30_000)}${word}`;
+    const script: JsonObject = {
+      states: {
+        work: [
+          { text: long("first"), event: "Again" },
+          { text: long("other"), event: "Done" },
+        ],
+        end: [{ text: "Goodbye." }],
+      },
+    };
+    const run = await startedRun(server, start(script));
+    await server.until(run, ({ status }) => status === "completed");
+    const { page } = await openPage(`${server.url}/r/${run}?tab=facts&turn=2`);
+    const load = page.getByRole("button", { name: "Load", exact: true });
+    const facts = page.getByRole("region", { name: "Facts" });
+    for (const [turn, word] of [
+      [2, "so first"],
+      [3, "so other"],
+    ] as const) {
+      await page.getByRole("heading", { name: `Facts of turn ${turn}` }).waitFor();
+      await load.click();
+      await facts.getByText(word).waitFor();
+      await page.keyboard.press("j");
+    }
+  });
+});
+
 describe.skipIf(!hasBrowser || !hasGit)("in a browser: commits", () => {
   test("a commit that an artifact points to opens with what it changed", async () => {
     const folder = temporaryFolder();

@@ -90,7 +90,9 @@ export class RemoteAgents {
   }
 
   async #card(agent: AgentDefinition, request: typeof fetch, now: number): Promise<Kept> {
-    const id = agent.url.href;
+    // A card that one binding took has yet to be judged by what another demands of it.
+    const { url, cardKey, cardSha256 } = agent;
+    const id = JSON.stringify([url.href, cardKey ?? null, cardSha256 ?? null]);
     const known = this.#cards.get(id);
     if (known !== undefined && now - known.at < known.freshMs) return known;
     const found = await fetchCard(agent, request, known);

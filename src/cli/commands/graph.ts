@@ -62,7 +62,6 @@ export function graphCommand(): Command {
       [
         "",
         "Examples:",
-        "  packloop graph codegen.pack.yaml",
         "  packloop graph codegen.pack.yaml --out codegen.svg",
         "  packloop graph --run @",
         "",

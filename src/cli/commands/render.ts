@@ -61,7 +61,6 @@ export function renderCommand(): Command {
       [
         "",
         "Examples:",
-        '  packloop render codegen.pack.yaml plan --var task="fix the parser"',
         "  packloop render codegen.pack.yaml implement --artifact plan=@plan.md --marks",
         "  packloop render --at @@4",
         "",

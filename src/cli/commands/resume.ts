@@ -1,7 +1,11 @@
 // `packloop resume`
 
 import { Command } from "commander";
+import { missingKey } from "../../core/missing-key.ts";
+import type { Run } from "../../core/run.ts";
+import type { Engine } from "../../engine/engine.ts";
 import type { RunSettings } from "../../host/run-settings.ts";
+import { descendantsOf } from "../../host/run-tree.ts";
 import { ExitError, exits, usageError } from "../exit.ts";
 import { beginShow, type DriveFlags, drive, withDriveFlags } from "../runs/drive.ts";
 import { loadRun } from "../runs/load-run.ts";
@@ -66,11 +70,24 @@ async function resume(given: string, flags: Flags): Promise<number> {
   if (before === undefined)
     throw new ExitError(`run \`${id}\` does not exist (see packloop ls)`, exits.notFound);
   await beginShow(engine, show, { id, before, title: `resuming ${id}` });
-  if (before.held !== undefined) await engine.submit(id, { type: "unpause", at: Date.now(), by: "cli" });
+  await letGo(engine, id, before);
   await engine.resume(id);
   // Awaited here: the engine is closed when this function is left.
   return await drive(engine, id, { show, flags });
 }
+
+/** With it the agents that lack a key: this process may have one. Those that a person holds stay held. */
+async function letGo(engine: Engine, id: string, { held }: Run): Promise<void> {
+  const waiting = (await descendantsOf(engine.store, id)).filter((agent) => agent.held);
+  for (const { run } of waiting) {
+    const agent = await engine.load(run);
+    if (agent !== undefined && missingKey(agent) !== undefined) await unpause(engine, run);
+  }
+  if (held !== undefined) await unpause(engine, id);
+}
+
+const unpause = (engine: Engine, run: string) =>
+  engine.submit(run, { type: "unpause", at: Date.now(), by: "cli" });
 
 /** The server drives it already; there is only something to see. */
 async function resumeOnServer(

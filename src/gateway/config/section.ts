@@ -132,7 +132,8 @@ export class Section {
 
   /** Of a key that is missing, the mapping's. */
   #placeOf(key: string | undefined): string {
-    return this.findings.places.of(this.value, key?.split(/[.[]/, 1)[0]) || this.#place;
+    const own = key !== undefined && !Object.hasOwn(this.value, key) ? key.split(/[.[]/, 1)[0] : key;
+    return this.findings.places.of(this.value, own) || this.#place;
   }
 
   /** Call when everything that is known was asked for. */

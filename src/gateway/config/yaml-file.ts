@@ -45,13 +45,26 @@ export function readYaml({ path, name, env }: YamlFile, findings: Findings): Jso
 
 function plain(document: ReturnType<typeof parseDocument>, say: (why: string) => void): Json {
   try {
-    return document.toJS() as Json;
+    const value = document.toJS() as Json;
+    if (!isEndless(value, new Set())) return value;
+    say("cannot be read: an alias leads into what it is part of");
+    return null;
   } catch (error) {
     // Aliases that multiply beyond the reader's limit.
     if (!(error instanceof ReferenceError)) throw error;
     say(`cannot be read: ${error.message}`);
     return null;
   }
+}
+
+/** What it is inside of is `around` it. */
+function isEndless(value: Json, around: Set<Json>): boolean {
+  if (value === null || typeof value !== "object") return false;
+  if (around.has(value)) return true;
+  around.add(value);
+  const isFound = Object.values(value).some((one) => isEndless(one, around));
+  around.delete(value);
+  return isFound;
 }
 
 function textOf(path: string, say: (why: string) => void): string | undefined {

@@ -1,5 +1,6 @@
 // What answers requests to agents as long as the server runs: the agents, and who is told about tasks.
 
+import { isIPv4 } from "node:net";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { ServerCallContext } from "@a2a-js/sdk/server";
 import type { MountRequest } from "../mount.ts";
@@ -25,6 +26,9 @@ export interface A2aOptions {
   readonly a2aCompat: boolean;
   /** Begins the addresses on cards; without it what the client asked for does. */
   readonly publicUrl?: string | undefined;
+  /** Where the server listens, and names by which it may be asked for beside addresses. */
+  readonly host?: string | undefined;
+  readonly hosts?: readonly string[] | undefined;
   /** Signs cards; without it they are not signed. */
   readonly a2aKey?: CardKey | undefined;
   /** Sends to the addresses of clients. */
@@ -125,7 +129,16 @@ export class A2aService implements AsyncDisposable {
   #cardTerms(request: Request): CardTerms {
     const { tokenNeeded, a2aCompat, publicUrl } = this.#options;
     const base = publicUrl ?? new URL(request.url).origin;
-    return { base, tokenNeeded, compat: a2aCompat, signer: this.#signer };
+    const signer = publicUrl !== undefined || this.#isOwn(base) ? this.#signer : undefined;
+    return { base, tokenNeeded, compat: a2aCompat, signer };
+  }
+
+  /** Whoever asks by an address of somebody else must not get a signature for a card that leads there. */
+  #isOwn(base: string): boolean {
+    const { host, hosts = [] } = this.#options;
+    const name = new URL(base).hostname.replace(/^\[(.*)\]$/, "$1");
+    const isHere = name === "localhost" || name === "::1" || (isIPv4(name) && name.startsWith("127."));
+    return isHere || [host, ...hosts].includes(name);
   }
 
   #keys(): Response {

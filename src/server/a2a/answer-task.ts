@@ -51,11 +51,14 @@ export async function answerTask(parts: ServerParts, answer: TaskAnswer): Promis
   const { question, input } = fit;
   const problem = await hindrance(parts, principal, question);
   if (problem !== undefined) throw problem;
-  parts.blobs.files.put({ run: record.run, message: sent.id }, files, parts.clock.now());
+  const place = { run: record.run, message: sent.id };
+  parts.blobs.files.put(place, files, parts.clock.now());
   const said = await sayAnswer(parts, question, { ...input, requestKey: keyOfMessage(sent) });
-  if (said.kind === "refused") return { kind: "not-taken", why: refusalText(said.refusal) };
-  if (said.kind === "closed" && !(await wasQuicker(parts, question.run, sent)))
-    return { kind: "not-taken", why: "somebody else has answered meanwhile" };
+  if (said.kind !== "taken" && !(await wasQuicker(parts, question.run, sent))) {
+    parts.blobs.files.dropMessage(place);
+    const why = said.kind === "refused" ? refusalText(said.refusal) : "somebody else has answered meanwhile";
+    return { kind: "not-taken", why };
+  }
   // An agent that is called again knows nothing of what the one before it heard.
   if (question.run !== record.run)
     parts.side.putReply(

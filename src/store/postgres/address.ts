@@ -28,6 +28,11 @@ export function readAddress(text: string): Address {
   // Without a host, as for a socket that `?host=` names, it is an address for libpq and none for the web.
   const url = URL.parse(text) ?? URL.parse(text.replace("@/", "@localhost/"));
   if (url === null) throw badAddress("the store's address is not a URL (postgres://USER@HOST/DATABASE)");
+  // Messages name the place, and what a password's own signs push into it must not be told.
+  if (url.pathname.includes("@"))
+    throw badAddress(
+      "the store's address has an `@` behind its host (in a password, write @ as %40, / as %2F)",
+    );
   const { searchParams: query } = url;
   const schema = query.get("schema") ?? "packloop";
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))

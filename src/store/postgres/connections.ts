@@ -155,6 +155,8 @@ export class Connections implements AsyncDisposable {
 function placeOf(Driver: typeof Client, url: string): string {
   try {
     const { host, port, database } = new Driver({ connectionString: url });
+    // The driver would wait for such a connection for ever.
+    if (!(port > 0 && port < 65_536)) throw new Error("its port is no port");
     const machine = host.includes(":") ? `[${host}]` : host;
     const isUsual = port === USUAL_PORT || host.startsWith("/");
     return `\`${machine}${isUsual ? "" : `:${port}`}/${database ?? ""}\``;

@@ -69,9 +69,11 @@ export class Inspector {
       const last = keyOf(run, TURN_MAX);
       if (known.get(run) === undefined) {
         const { turns } = count.get(keyOf(run, 0), last) as { turns: number };
-        problems.push(
-          `${turns} ${turns === 1 ? "turn belongs" : "turns belong"} to no run (number ${run}): its record is gone`,
-        );
+        // None are left of a run that was removed between two looks.
+        if (turns > 0)
+          problems.push(
+            `${turns} ${turns === 1 ? "turn belongs" : "turns belong"} to no run (number ${run}): its record is gone`,
+          );
       }
       from = last + 1;
     }

@@ -189,6 +189,16 @@ describe("a card with a digest in the configuration", () => {
     expect(await step(agent.url, { options })).toMatchObject({ ok: false, code: "card_changed" });
     expect(sends(agent)).toHaveLength(2);
   });
+
+  test("is held against it by each binding, whoever has read it before", async () => {
+    await using agent = await ownAgent({ does: replies });
+    const on = bench();
+    const call = (options: JsonObject) =>
+      on.bind({ agent: agent.url, ...options }).tool.call({ query: "write" }, context());
+    expect(await call({})).toMatchObject({ ok: true });
+    expect(await call({ card_sha256: "0".repeat(64) })).toMatchObject({ ok: false, code: "card_changed" });
+    expect(sends(agent)).toHaveLength(1);
+  });
 });
 
 describe("a signed card", () => {

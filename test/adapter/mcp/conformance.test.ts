@@ -42,6 +42,7 @@ test.each(scenarios)(
     const args = ["client", "--command", command, "--scenario", scenario, "--spec-version", "2026-07-28"];
     const limits = ["--timeout", String(LONGEST_MS), "-o", folder];
     const child = spawn(process.execPath, [suite, ...args, ...limits], { cwd: folder, stdio: "ignore" });
+    onTestFinished(() => void child.kill("SIGKILL"));
     await once(child, "exit");
     const checks = readdirSync(folder).flatMap(
       (name) => JSON.parse(readFileSync(join(folder, name, "checks.json"), "utf8")) as readonly Check[],

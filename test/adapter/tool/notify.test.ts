@@ -65,6 +65,27 @@ describe("a webhook", () => {
     expect(new Set(server.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   });
 
+  test("that is turned away slowly still is the same the next time", async () => {
+    const texts: string[] = [];
+    const bench = await Bench.make({}, { HOOK_SECRET: SECRET });
+    onTestFinished(() => bench[Symbol.asyncDispose]());
+    const server = await testServer(async (request, response) => {
+      texts.push(await bodyOf(request));
+      bench.now += 7_000;
+      response.writeHead(texts.length === 1 ? 503 : 200).end();
+    });
+    const options = { op: "webhook", url: server.url, secret_env: "HOOK_SECRET" };
+    const tool = bench.bind(bindNotify, options);
+    const { handle } = laterOf(await bench.call(tool, { text: "Hello." }, { step: 4 }));
+    const again = await bench.call(
+      tool,
+      { text: "Hello." },
+      { step: 4, ...(handle !== undefined && { handle }) },
+    );
+    expect(valueOf(again)).toMatchObject({ attempts: 2 });
+    expect(texts).toEqual([texts[0], texts[0]]);
+  });
+
   test("is given up when its time is over, and at once where it is refused or leads elsewhere", async () => {
     const never = await scene([500], { give_up: 30 });
     const first = laterOf(await never.call({ text: "x" }));

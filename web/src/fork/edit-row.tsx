@@ -1,6 +1,6 @@
 // One edit of a fork, as it is written.
 
-import { useId } from "react";
+import { useId, useState } from "react";
 import type { Program } from "../../../src/core/program.ts";
 import type { Moment } from "../journal/journal-shapes.ts";
 import { visible } from "../part/format.ts";
@@ -35,8 +35,16 @@ export function EditRow({ view, pack, edit, change, remove }: RowProps) {
   const names = namesOf(edit.kind, view.moment.value, pack?.program);
   const choose = (kind: Edit["kind"]): void =>
     change({ kind, name: "", value: kind === "pack" ? (pack?.source ?? "") : "" });
-  const pick = async (name: string): Promise<void> =>
-    change({ ...edit, name, value: (await valueNow(view, edit.kind, name)) || edit.value });
+  const [problem, setProblem] = useState<string>();
+  const pick = async (name: string): Promise<void> => {
+    setProblem(undefined);
+    try {
+      const value = await valueNow(view, edit.kind, name);
+      change({ ...edit, name, value: value || edit.value });
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
   return (
     <div className="edit-row">
       <select
@@ -68,6 +76,11 @@ export function EditRow({ view, pack, edit, change, remove }: RowProps) {
       <button type="button" className="button quiet" onClick={remove}>
         Remove
       </button>
+      {problem !== undefined && (
+        <p className="problem" role="alert">
+          {visible(problem)}
+        </p>
+      )}
     </div>
   );
 }

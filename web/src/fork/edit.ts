@@ -37,6 +37,10 @@ export function sentEdit({ kind, name, value }: Edit): Readonly<Record<string, u
 
 const isDigest = (value: string): boolean => /^sha256[:-][0-9a-f]{64}$/.test(value.trim());
 
+/** An edit that was changed or removed since stays so: `after` was made from what it was. */
+export const exchanged = (edits: readonly Edit[], before: Edit, after: Edit): readonly Edit[] =>
+  edits.map((one) => (one === before ? after : one));
+
 export interface ForkTerms {
   readonly run: string;
   readonly turn: number;

@@ -11,7 +11,7 @@ import { visible } from "../part/format.ts";
 import { useAsked } from "../part/use-asked.ts";
 import { go, runHref } from "../route.ts";
 import type { RunView } from "../run/use-run.ts";
-import { commandFor, type Edit, isWhole, sentEdit } from "./edit.ts";
+import { commandFor, type Edit, exchanged, isWhole, sentEdit } from "./edit.ts";
 import { EditRow, type ForkPack } from "./edit-row.tsx";
 import { ForkPlan } from "./fork-plan.tsx";
 import { Replayed } from "./replayed.tsx";
@@ -70,7 +70,7 @@ function Fork({ view, hasEdits }: { readonly view: RunView; readonly hasEdits: b
   useEffect(() => {
     if (!hasEdits) void preview();
   }, [hasEdits, isReset]);
-  const change = (next: readonly Edit[]): void => {
+  const change = (next: (before: readonly Edit[]) => readonly Edit[]): void => {
     setEdits(next);
     setPlan(undefined);
   };
@@ -106,7 +106,7 @@ function Fork({ view, hasEdits }: { readonly view: RunView; readonly hasEdits: b
 interface EditsProps {
   readonly view: RunView;
   readonly edits: readonly Edit[];
-  readonly change: (edits: readonly Edit[]) => void;
+  readonly change: (next: (before: readonly Edit[]) => readonly Edit[]) => void;
 }
 
 function Edits({ view, edits, change }: EditsProps) {
@@ -123,8 +123,8 @@ function Edits({ view, edits, change }: EditsProps) {
               view={view}
               pack={pack}
               edit={edit}
-              change={(next) => change(edits.map((one, at) => (at === index ? next : one)))}
-              remove={() => change(edits.filter((_, at) => at !== index))}
+              change={(next) => change((before) => exchanged(before, edit, next))}
+              remove={() => change((before) => before.filter((one) => one !== edit))}
             />
           </li>
         ))}
@@ -133,7 +133,7 @@ function Edits({ view, edits, change }: EditsProps) {
         <button
           type="button"
           className="button"
-          onClick={() => change([...edits, { kind: "artifact", name: "", value: "" }])}
+          onClick={() => change((before) => [...before, { kind: "artifact", name: "", value: "" }])}
         >
           Add an edit
         </button>

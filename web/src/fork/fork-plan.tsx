@@ -2,7 +2,7 @@
 
 import type { CallRisk } from "../../../src/host/call-risk.ts";
 import type { ForkView } from "../../../src/host/fork-view.ts";
-import { cutValue } from "../journal/cut-text.ts";
+import { wholeCut } from "../journal/cut-text.ts";
 import { visible } from "../part/format.ts";
 import { TextView } from "../part/text-view.tsx";
 
@@ -23,7 +23,7 @@ export function ForkPlan({ plan }: { readonly plan: ForkView }) {
                 ? `model, prompt ${visible(call.prompt)}`
                 : `${call.kind} ${visible(call.tool ?? "")}`}
               {call.risk !== undefined && ` (${riskText(call.risk)})`}
-              {call.args !== undefined && <TextView text={cutValue(call.args)} label="Arguments" />}
+              {call.args !== undefined && <TextView text={wholeCut(call.args)} label="Arguments" />}
             </li>
           ))}
         </ul>

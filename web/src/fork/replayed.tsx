@@ -2,7 +2,7 @@
 
 import type { Json } from "../../../src/base/json.ts";
 import { ask, runPath } from "../api.ts";
-import { cutValue, textOf } from "../journal/cut-text.ts";
+import { textOf, wholeCut } from "../journal/cut-text.ts";
 import { CopyButton } from "../part/copy-button.tsx";
 import { visible } from "../part/format.ts";
 import { Failed, Loading } from "../part/notices.tsx";
@@ -41,14 +41,16 @@ export function Replayed({ run, turn }: { readonly run: string; readonly turn: n
           </p>
           <h3>Recorded</h3>
           <TextView
-            text={cutValue(difference.recorded)}
+            text={wholeCut(difference.recorded)}
             label="Recorded"
+            of={difference.recorded}
             whole={async () => textOf(difference.recorded)}
           />
           <h3>Decided now</h3>
           <TextView
-            text={cutValue(difference.decided)}
+            text={wholeCut(difference.decided)}
             label="Decided now"
+            of={difference.decided}
             whole={async () => textOf(difference.decided)}
           />
         </>

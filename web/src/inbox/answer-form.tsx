@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { get, isObject, type Json, type JsonObject } from "../../../src/base/json.ts";
 import type { InboxItem } from "../../../src/host/inbox.ts";
-import { cutValue } from "../journal/cut-text.ts";
+import { wholeCut } from "../journal/cut-text.ts";
 import { visible } from "../part/format.ts";
 import { TextView } from "../part/text-view.tsx";
 import { Confirm, Write } from "./confirm.tsx";
@@ -23,7 +23,7 @@ export function AnswerForm({ item, decide }: FormProps) {
     <>
       {typeof text === "string" && <p className="question">{visible(text)}</p>}
       {typeof text !== "string" && (
-        <TextView text={cutValue(question ?? args)} label={`Question of ${item.run}`} />
+        <TextView text={wholeCut(question ?? args)} label={`Question of ${item.run}`} />
       )}
       {typeof problem === "string" && <p className="problem">{visible(problem)}</p>}
       <SchemaForm

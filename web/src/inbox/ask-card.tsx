@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../../src/base/json.ts";
 import type { Summary } from "../../../src/core/summary.ts";
 import type { InboxItem } from "../../../src/host/inbox.ts";
 import { ApiError, ask, runPath } from "../api.ts";
-import { cutValue, textOf } from "../journal/cut-text.ts";
+import { textOf, wholeCut } from "../journal/cut-text.ts";
 import { age, clock, visible } from "../part/format.ts";
 import { Link } from "../part/link.tsx";
 import { TextView } from "../part/text-view.tsx";
@@ -137,7 +137,7 @@ function AskBody({ item, decide, isFirst, isInRun }: BodyProps) {
     <>
       {risk !== undefined && item.kind !== "answer" && <RiskLines risk={risk} />}
       {args !== undefined && item.kind !== "answer" && (
-        <Arguments args={args} label={`Arguments in step ${item.step} of ${item.run}`} />
+        <Arguments args={args} of={sha256 ?? args} label={`Arguments in step ${item.step} of ${item.run}`} />
       )}
       {first !== undefined && args !== undefined && (
         <>
@@ -156,11 +156,17 @@ function AskBody({ item, decide, isFirst, isInRun }: BodyProps) {
   );
 }
 
-function Arguments({ args, label }: { readonly args: Json; readonly label: string }) {
+interface ArgumentsProps {
+  readonly args: Json;
+  readonly of: Json;
+  readonly label: string;
+}
+
+function Arguments({ args, of, label }: ArgumentsProps) {
   return (
     <>
       <h3>Arguments</h3>
-      <TextView text={cutValue(args)} label={label} whole={async () => textOf(args)} />
+      <TextView text={wholeCut(args)} label={label} of={of} whole={async () => textOf(args)} />
     </>
   );
 }
@@ -178,8 +184,9 @@ function About({ run }: { readonly run: string }) {
         <div key={name}>
           <h3>{visible(name)}</h3>
           <TextView
-            text={cutValue(artifact)}
+            text={wholeCut(artifact)}
             label={`${visible(name)} of ${run}`}
+            of={artifact}
             whole={async () => textOf(artifact)}
           />
         </div>

@@ -1,6 +1,7 @@
 // Values as texts that the page can show at once.
 
 import type { Json } from "../../../src/base/json.ts";
+import { oneLineOf } from "../../../src/core/one-line.ts";
 import { leftOutOf } from "../../../src/core/short-turn.ts";
 import type { CutText } from "./journal-shapes.ts";
 
@@ -19,6 +20,10 @@ export function cutText(text: string): CutText {
       size: leftOut.reduce((sum, { size, length }) => sum + size - length, text.length),
       isCut: true,
     };
+  return cutLong(text);
+}
+
+function cutLong(text: string): CutText {
   const isCut = text.length > SHOWN_MAX;
   return { text: isCut ? text.slice(0, LEFT) : text, size: text.length, isCut };
 }
@@ -27,3 +32,15 @@ export const textOf = (value: Json | undefined): string =>
   typeof value === "string" ? value : JSON.stringify(value ?? null, null, 2);
 
 export const cutValue = (value: Json | undefined): CutText => cutText(textOf(value));
+
+/** Of a value that did not come with a journal: no text in it can hide what follows. */
+export const wholeCut = (value: Json | undefined): CutText => cutLong(textOf(value));
+
+/** On one line of a table, up to where something was left out. */
+export function cutLine(value: Json): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const [first] = leftOutOf(text);
+  if (first === undefined) return oneLineOf(text);
+  const line = oneLineOf(text.slice(0, first.at));
+  return line.endsWith("…") ? line : `${line}…`;
+}

@@ -134,7 +134,8 @@ export class JournalService implements Questions {
   async whole(step: number, part: WholePart): Promise<string> {
     const near = this.#journal.step(step) === undefined ? this.#nearby.withStep(step) : undefined;
     const { turns } = near ?? this.#journal;
-    return this.#wholeText(turns, ({ journal, known }) => wholePart(journal, known, step, part));
+    const textAt = ({ journal, known }: At) => wholePart(journal, known, step, part);
+    return textAt(await this.#whole(turns, textAt, near));
   }
 
   async shape(digest: string): Promise<PackShape> {
@@ -166,12 +167,14 @@ export class JournalService implements Questions {
     return textAt(await this.#whole(turn, textAt));
   }
 
-  /** A journal in which nothing is left out of this text: what is, is fetched. */
-  async #whole(turn: number, textAt: (at: At) => string): Promise<At> {
-    const near = await this.#at(turn);
+  /** A journal in which nothing is left out of this text, the `first` if it will do: what is, is fetched. */
+  async #whole(turn: number, textAt: (at: At) => string, first?: Journal): Promise<At> {
+    const near = first === undefined ? await this.#at(turn) : await this.#known(first, turn);
     if (leftOutOf(textAt(near)).length === 0) return near;
     for (;;) {
       const at = await this.#known(await this.#read(Math.max(1, turn)), Math.max(1, turn));
+      // Something was fetched meanwhile: what is left out is told by the newest journal only.
+      if (at.journal !== this.#journal) continue;
       const turns = new Set(leftOutOf(textAt(at)).map((one) => one.turn));
       // A text may look as if something were left out of it.
       const missing = [...turns].filter((one) => this.#journal.has(one) && !this.#restored.has(one));
@@ -185,9 +188,9 @@ export class JournalService implements Questions {
     for (const turn of turns) {
       const row = await this.#source.row?.(turn);
       if (row !== undefined) rows.set(turn, row);
-      this.#restored.add(turn);
     }
     this.#journal = this.#journal.withRows(rows);
+    for (const turn of turns) this.#restored.add(turn);
   }
 
   /** A journal that has the turn: the whole one as soon as it does, and before that one around the turn. */

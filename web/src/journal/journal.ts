@@ -5,9 +5,9 @@
 import { must } from "../../../src/base/assert.ts";
 import { fold } from "../../../src/core/apply.ts";
 import type { Fact, TurnRow } from "../../../src/core/facts.ts";
-import { oneLineOf } from "../../../src/core/one-line.ts";
 import { artifactValue, emptyRun, type Run } from "../../../src/core/run.ts";
 import { type TraceRow, Tracer } from "../../../src/core/trace.ts";
+import { cutLine } from "./cut-text.ts";
 import type { VisitRow } from "./journal-shapes.ts";
 import { visitsIn } from "./visits-in.ts";
 import { wayKey } from "./way-key.ts";
@@ -44,7 +44,7 @@ export class Journal {
     this.#tracer = new Tracer(base);
     this.#visitsBefore = visitsIn(base.visits);
     const artifacts = Object.entries(base.artifacts);
-    this.#cells = Object.fromEntries(artifacts.map(([name, one]) => [name, oneLineOf(artifactValue(one))]));
+    this.#cells = Object.fromEntries(artifacts.map(([name, one]) => [name, cutLine(artifactValue(one))]));
   }
 
   /** The last turn that is here. */
@@ -167,7 +167,7 @@ export class Journal {
   #narrow(row: TraceRow, at: number): VisitRow {
     const { turn, from, event, to, visit, cause, by, changed, used } = row;
     if (changed.length > 0) {
-      const entries = changed.map((name) => [name, oneLineOf(row.artifacts[name] ?? null)] as const);
+      const entries = changed.map((name) => [name, cutLine(row.artifacts[name] ?? null)] as const);
       this.#cells = Object.fromEntries([...Object.entries(this.#cells), ...entries]);
     }
     const cells = this.#cells;

@@ -41,8 +41,10 @@ export class Nearby {
     return this.#known.find((near) => near.has(turn));
   }
 
+  /** With its answer, where that is here. */
   withStep(step: number): Journal | undefined {
-    return this.#known.find((near) => near.step(step) !== undefined);
+    const having = this.#known.filter((near) => near.step(step) !== undefined);
+    return having.find((near) => near.step(step)?.answered !== null) ?? having[0];
   }
 
   /** Around the last turn when none is given. */

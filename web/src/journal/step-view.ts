@@ -58,7 +58,7 @@ export function stepViewAt(journal: Journal, known: Known, look: Look): StepView
     args: "args" in ask ? cutValue(ask.args) : null,
     sha256: ask.kind === "approval" ? ask.sha256 : null,
     result: outcome?.ok === true && ask.kind !== "model" ? cutValue(outcome.value) : null,
-    error: outcome?.ok === false ? `${outcome.code}: ${outcome.message}` : null,
+    error: outcome?.ok === false ? `${outcome.code}: ${beginningOf(outcome.message)}` : null,
     response: outcome === undefined ? null : cutValue(outcome),
     reply: reply === undefined ? null : shownMessage(said(reply)),
     usage: reply?.usage ?? null,
@@ -84,6 +84,12 @@ export function neededWhole(journal: Journal, { step, missing }: Pick<StepView, 
   const { variables, artifacts } = from;
   const named = missing.length === 0 ? [] : [variables, ...Object.values(artifacts).map(artifactValue)];
   return JSON.stringify([...results, ...named]);
+}
+
+/** All of it is in the response. */
+function beginningOf(message: string): string {
+  const { text, isCut } = cutText(message);
+  return isCut ? `${text}…` : text;
 }
 
 const marksIn = (value: Json): number => leftOutOf(textOf(value)).length;

@@ -95,11 +95,11 @@ function Origin({ view, artifact: { source, turn } }: Omit<ArtifactProps, "turn"
   );
 }
 
-function Value({ view, artifact: { name, type, value }, turn }: ArtifactProps) {
+function Value({ view, artifact: { name, type, value, turn: written }, turn }: ArtifactProps) {
   const [isSource, setSource] = useState(false);
   const whole = () => view.feed.questions.artifact(name, turn);
   if (type !== "text/markdown" || value.isCut)
-    return <TextView text={value} label={visible(name)} whole={whole} />;
+    return <TextView text={value} label={visible(name)} of={written} whole={whole} />;
   return (
     <>
       <div className="segments" role="group" aria-label={`How ${visible(name)} is shown`}>

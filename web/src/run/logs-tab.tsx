@@ -10,7 +10,8 @@ interface LogsProps {
 }
 
 export function LogsTab({ view, moment }: LogsProps) {
-  const start = moment.turns[0]?.at ?? moment.at;
+  // Lines go further back than the turns that are listed.
+  const start = Math.min(moment.turns[0]?.at ?? moment.at, moment.logs[0]?.at ?? moment.at);
   return (
     <ol className="log-list">
       {moment.logs.map(({ turn, at, step, text, output }, index) => (

@@ -7,11 +7,13 @@ import { AskCard } from "../inbox/ask-card.tsx";
 import type { Moment, StepView, TurnLine } from "../journal/journal-shapes.ts";
 import { clock, duration, visible } from "../part/format.ts";
 import { Link } from "../part/link.tsx";
+import { Failed } from "../part/notices.tsx";
 import { Said } from "../part/said.tsx";
 import { TextView } from "../part/text-view.tsx";
 import { useAsked } from "../part/use-asked.ts";
 import { useChanges } from "../part/use-changes.ts";
 import { runHref } from "../route.ts";
+import { ownAsks } from "./open-asks.ts";
 import type { RunView } from "./use-run.ts";
 
 interface OverviewProps {
@@ -72,33 +74,20 @@ export function OverviewTab({ view, moment, step }: OverviewProps) {
 
 function OpenAsks({ view, moment }: { readonly view: RunView; readonly moment: Moment }) {
   const { run } = view.feed;
-  const { waiting_for: waits, state, pack, updated_at: since } = moment.summary;
+  const { waiting_for: waits } = moment.summary;
   const round = useChanges();
   // What the journal does not say: what calls can do, who started the run, and what its agents ask.
   const more = useAsked(waits.length === 0 ? undefined : `${run} ${moment.turn} ${round}`, () =>
     ask<{ readonly items: readonly InboxItem[] }>(`/api/inbox?run=${encodeURIComponent(run)}`),
   );
   const told = more.value?.items ?? [];
-  const own = waits.flatMap((wait): readonly InboxItem[] => {
-    if (wait.run !== undefined) return [];
-    const { turn } = moment;
-    const bare = {
-      ...wait,
-      run,
-      pack,
-      state,
-      since,
-      turn,
-      expires_at: null,
-      requested_by: null,
-      parents: [],
-    };
-    const known = told.find((item) => item.run === run && item.step === wait.step);
-    return [known === undefined ? bare : { ...known, turn }];
-  });
+  const own = ownAsks(run, moment, told);
   const agents = told.filter((item) => item.run !== run);
   return (
     <>
+      {more.error !== undefined && own.length < waits.length && (
+        <Failed error={more.error} again={more.again} />
+      )}
       {[...own, ...agents].map((item) => (
         <AskCard key={`${item.run} ${item.step}`} item={item} within={run} stale={more.again} />
       ))}

@@ -14,13 +14,13 @@ export function RawTab({ view, step }: { readonly view: RunView; readonly step: 
       {step.request !== null && (
         <section className="block-section">
           <h3>Request</h3>
-          <TextView text={step.request} label="Request" whole={whole("request")} />
+          <TextView text={step.request} label="Request" of={step.step} whole={whole("request")} />
         </section>
       )}
       {step.response !== null && (
         <section className="block-section">
           <h3>Response</h3>
-          <TextView text={step.response} label="Response" whole={whole("response")} />
+          <TextView text={step.response} label="Response" of={step.step} whole={whole("response")} />
         </section>
       )}
     </>

@@ -71,13 +71,13 @@ function CallBody({ view: { feed }, call, turn }: BodyProps) {
       {value.args !== null && (
         <>
           <h3>Arguments</h3>
-          <TextView text={value.args} label="Arguments" whole={whole("args")} />
+          <TextView text={value.args} label="Arguments" of={call.step} whole={whole("args")} />
         </>
       )}
       {value.result !== null && (
         <>
           <h3>Result</h3>
-          <TextView text={value.result} label="Result" whole={whole("result")} />
+          <TextView text={value.result} label="Result" of={call.step} whole={whole("result")} />
         </>
       )}
       {value.error !== null && <p className="problem">{visible(value.error)}</p>}

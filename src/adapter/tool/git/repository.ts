@@ -64,11 +64,17 @@ export class Repository {
 
   /** Undefined when the workspace is none. */
   static async open(place: RepositoryPlace): Promise<Repository | undefined> {
+    const repository = await Repository.look(place);
+    if (repository !== undefined) await repository.#removeStaleLock();
+    return repository;
+  }
+
+  /** The same for who changes nothing in it. */
+  static async look(place: RepositoryPlace): Promise<Repository | undefined> {
     const gitDir = await gitDirOf(place.workspace);
     if (gitDir === undefined) return undefined;
     const repository = new Repository(place, gitDir);
     await repository.#refuseUnsafeSettings();
-    await repository.#removeStaleLock();
     return repository;
   }
 

@@ -19,7 +19,7 @@ const RESULT_BYTES = 1024 * 1024;
 export async function runCommit(place: RepositoryPlace, { name, isOurs }: WantedCommit): Promise<Json> {
   const missing = new ToolProblem("not_found", `the run made no commit \`${name}\` that is still there`);
   if (!/^[0-9a-f]{7,64}$/.test(name)) throw missing;
-  const repository = await Repository.open(place);
+  const repository = await Repository.look(place);
   const sha = await repository?.commitOf(name);
   // A branch may have the name that a hash begins with.
   if (repository === undefined || sha?.startsWith(name) !== true) throw missing;

@@ -110,7 +110,8 @@ async function tell(notice: Notice, call: Call): Promise<Json | Later> {
   const url = addressOf(call);
   const { way, secretEnv = "" } = options;
   const at = around.clock.now();
-  const body = way === "slack" ? slackBody(notice, context) : webhookBody(notice, context, startOf(call));
+  const since = Number(get(context.handle ?? null, "since") ?? at);
+  const body = way === "slack" ? slackBody(notice, context) : webhookBody(notice, context, since);
   if (utf8Length(body) > BODY_BYTES_MAX)
     throw new ToolProblem("too_large", `a notice has at most ${BODY_BYTES_MAX} bytes (say less)`);
   const signed =
@@ -125,19 +126,16 @@ async function tell(notice: Notice, call: Call): Promise<Json | Later> {
     if (!(error instanceof Fault) || error.retry === "never") throw error;
     // Whether Slack has shown it is unknown: somebody has to say (S46).
     if (error.retry === "unknown" && way === "slack") throw error;
-    return again(call, error);
+    return again(call, error, since);
   }
 }
 
-/** When the first attempt was made; what is sent stays the same from then on. */
-const startOf = ({ context, around }: Call): number =>
-  Number(get(context.handle ?? null, "since") ?? around.clock.now());
-
 const triesOf = ({ context }: Call): number => Number(get(context.handle ?? null, "tries") ?? 0);
 
-function again(call: Call, fault: Fault): Later {
+/** `since` is when the first attempt was begun; what is sent stays the same from then on. */
+function again(call: Call, fault: Fault, since: number): Later {
   const now = call.around.clock.now();
-  const [since, tries] = [startOf(call), triesOf(call)];
+  const tries = triesOf(call);
   const pause = PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? HOUR;
   const until = now + Math.max(pause, fault.afterMs ?? 0);
   if (until - since > call.options.giveUpMs)
